@@ -1,6 +1,6 @@
 """Records a PyTorch training loop that accumulates micro-batches, for `tally check` to judge; or runs it on other ones."""
 from .errors import CaptureError
-from .recorder import Recorder
+from .recorder import Recorder, items
 from .varied import equivalence, vary
 
-__all__ = ["CaptureError", "Recorder", "equivalence", "vary"]
+__all__ = ["CaptureError", "Recorder", "equivalence", "items", "vary"]

@@ -1,14 +1,18 @@
 """Hears what the loop does and keeps it: one tap an event, under the window that the loop is meant to be in."""
 import torch
 
-from .changes import Change, is_zero, same
+from .backward_passes import BackwardPasses
+from .buffers import Buffers
+from .changes import Change, same
 from .endings import Endings
 from .errors import CaptureError
 from .frozen import Frozen
+from .gradient_writes import GradientWrites
 from .guard import Guard
 from .norms import Norms
 from .passed_over import PassedOver
 from .rank_taps import taps_of
+from .places import way_of_call
 from .report import Report
 from .settings import changed_behind, compare_options, compare_parameters
 from .stale_casts import SeesStaleCasts
@@ -24,7 +28,7 @@ def inside_backward(found):
                         "and a step behind it; vary such a loop (tally_recorder.vary)")
 
 
-class Capture(Endings, PassedOver, Stretches):
+class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
@@ -35,7 +39,7 @@ class Capture(Endings, PassedOver, Stretches):
         self.report = Report(meaning)
         self.steps_again = StepsAgain(reads, self.report)  # those that no case states
         self.reads_parameters = described.wants_input  # whether the case's forward pass does, so that a window needs the last update
-        self.count, self.steps, self.skips = 0, 0, 0
+        self.count, self.steps, self.skips, self.left_out = 0, 0, 0, 0
         self.stepped = None   # the last step of the stretch: its window's prefix and number
         self.waits, self.count_at_step, self.other_stepped, self.passed_for = False, 0, None, None
         self.said_before, self.takes_steps, self.numbers_at_steps = ({}, {}), False, []
@@ -51,11 +55,17 @@ class Capture(Endings, PassedOver, Stretches):
         self.others = []      # of a loop with several optimizers: tell each other's capture of a step
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
+        self.writes = GradientWrites(parameters.values())
+        self.differentiating, self.taken = 0, None  # inside of torch.autograd.grad; where it was called since the last step
+        self.way, self.ways, self.took_step = None, [], True  # of the window's backward passes, where they were called; whether a step followed
+        self.elsewhere = False  # whether the window's gradients are taken at other weights than the last step left, behind a window without one
+        self.since_step, self.clip_began = 0, False  # backward passes since the last step; whether a clip followed the last
 
     # Backward passes
 
     @unseen
     def backward_begins(self, roots):
+        self.way = way_of_call()
         self.losses.backward_begins(roots)
 
     def recording_next(self):
@@ -65,24 +75,25 @@ class Capture(Endings, PassedOver, Stretches):
     def micro_batch_begins(self):
         self.touched = set()
         self.take_back()
+        begins = self.a_window_begins()
         window, m, _ = self.meaning.place(self.count)
         self.open = f"w{window}/m{m}"
-        if m == 0:
+        if begins:
             self.window_begins(window)
+        self.ways.append(self.way)
         if self.segment is None:
             return
-        self.open = f"w{window - self.segment.first}/m{m}"
-        if m == 0:
-            self.segment.begin_window()
+        if begins:
+            self.segment.begin_window(self.meaning.place(self.count)[2])
         elif self.reads.rate() != self.segment.rates[-1]:
             self.segment.rate_moved_inside = True
-        self.segment.begin_micro_batch()
+        self.look_at_buffers(window, 0 if begins else m)
         self.segment.rates_passed.append(self.reads.rate())
-        self.look_at_buffers(window, m)
 
     def window_begins(self, window):
         self.window_ends()
         self.said_before = dict(self.report.noted_lines), dict(self.report.problem_lines)
+        self.ways, self.took_step = [], False
         first, wanted = self.plan.segment_of(window)
         if not wanted:
             self.segment = None
@@ -94,49 +105,12 @@ class Capture(Endings, PassedOver, Stretches):
         self.steps = self.skips = 0
         self.unscaled, self.norms.found = False, []
 
-    def look_at_buffers(self, window, m):
-        """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
-        if m > 0:
-            self.sums.look("the next micro-batch", between=True)
-        change = Change()
-        cleared = left = None
-        for name in self.parameters:
-            now = self.views.gradient(name)
-            if m == 0:
-                if not is_zero(now):
-                    left = left or name
-                self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
-                handed_over = now is None
-            else:
-                before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-                now = now if now is not None or before is None else torch.zeros_like(before)
-                handed_over = now is None or before is not None and same(before, now)
-                if handed_over and now is not None:
-                    change.offer_unchanged(now)
-                elif is_zero(now) and not is_zero(before):
-                    cleared = cleared or name
-                else:
-                    change.offer(name, before, now)
-            if self.meaning.at("window") or m == 0 or not handed_over or self.sums.moved:
-                self.tap_buffer_before(name, now, m)
-            if not handed_over:
-                self.latest[name] = self.scratch.put(now)
-        if left:
-            foreign = f", and holds what backward passes for the step of {self.passed_for} left there" if self.passed_for else ""
-            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch" + foreign, "gradients")
-        if cleared:
-            self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
-                              "was cleared before the window's step", "gradients")
-        self.report.changed_between(change, f"window {window}, before micro-batch {m}")
-
-    def tap_buffer_before(self, name, value, m):
-        """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
-        if value is not None and self.meaning.at("gradients" if m == 0 else "state"):
-            self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
 
     @unseen
     def gradient(self, name, value):
         """One parameter's gradient in a backward pass, before it is added to the buffer."""
+        if self.differentiating:
+            return
         if self.open is None:
             self.micro_batch_begins()
         if name in self.touched:
@@ -147,6 +121,7 @@ class Capture(Endings, PassedOver, Stretches):
             if value.is_sparse:
                 self.segment.sparse.add(name)
             self.segment.touched.add(name)
+            self.look_for_alias(name, value)
             value = self.views.part(name, value)
             note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
         if self.segment and self.meaning.at("gradients"):
@@ -176,13 +151,15 @@ class Capture(Endings, PassedOver, Stretches):
                 if name not in self.touched and name in self.latest and self.meaning.at("state"):
                     self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.latest[name])
             self.sums.backward_ends(self.open)
+            self.writes.last = None
             _, m, size = self.meaning.place(self.count)
             if self.samples.places and m + 1 == size:
                 self.segment.sums[len(self.segment.windows) - 1] = self.views.sum_of_squares()
-        self.last, self.open = self.open, None
+        self.last, self.open, self.way = self.open, None, None
         self.count += 1
         self.waits = True
-        self.after_last = False
+        self.since_step += 1
+        self.after_last = self.clip_began = False
 
     # Steps
 
@@ -196,15 +173,24 @@ class Capture(Endings, PassedOver, Stretches):
         self.inside = self.open is not None  # as a hook of each parameter steps: then the pass is for its neighbours as well
         if self.inside:
             self.steps_inside_backward()
+        if self.taken and not self.since_step:
+            self.given_by_hand()
+        self.took_step, self.since_step, self.taken = True, 0, None
         if not self.recording_step() or self.skipping:
             return
         self.sums.look("the step")
         window, m, size = self.meaning.place(self.count - 1)
-        if m + 1 < size and self.count:
-            self.early = f"window {window}, after micro-batch {m} of {size}"
-        else:
+        self.early = f"window {window}, after micro-batch {m} of {size}" if m + 1 < size and self.count else None
+        if self.early and self.elsewhere:
+            self.report.add(self.report.wrong_lines, "second pass", (
+                f"window {window}: the gradients of its step were taken at other weights than the step before it left, as in the second "
+                f"pass of SAM, from {m + 1} of {size} micro-batches; run that pass over all {size}"))
+        if self.losses.step_begins(self.early, window, m, size) or self.early and self.elsewhere:
+            self.count += size - (m + 1)
             self.early = None
-        self.losses.step_begins(self.early, size)
+        self.elsewhere = False
+        if len(self.ways) > size:
+            self.has_more_passes(window, size)
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
         segment.rate_at_last_step = self.reads.rate()
@@ -229,14 +215,17 @@ class Capture(Endings, PassedOver, Stretches):
                 segment.tap_first(f"{w}/@in.{name}", self.views.value(name))
                 for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
-        self.buffers_are_final()
-        self.norms.tap(w)
-        segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             if change.divisor:
                 self.report.divided(change)
+            elif self.stands_alone() and self.puts_what_is_read(window, w):
+                change = Change()
             else:
                 self.report.unexplained(f"window {window}, before the step", change)
+        change.window = len(segment.windows) - 1
+        self.buffers_are_final()
+        self.norms.tap(w)
+        segment.changes.append(change)
         self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
@@ -252,14 +241,6 @@ class Capture(Endings, PassedOver, Stretches):
         for name in self.touched:
             self.accumulated(name)
         self.backward_ends()
-
-    def buffers_are_final(self):
-        """At levels without buffers, the one that the step reads is tapped."""
-        if self.meaning.at("state") or self.unscaled or self.sums:
-            return
-        for name in self.parameters:
-            if name in self.latest:
-                self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
 
     @unseen
     def step_ends(self):

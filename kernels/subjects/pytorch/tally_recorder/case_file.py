@@ -36,26 +36,35 @@ def names_can_be_stated(parameters):
 
 def one_loss(segment, capture, storage, lines):
     """The section `loss`, and whether the losses' taps are kept: all micro-batches must state it alike."""
-    if is_factor_alone(segment):
+    if is_factor_alone(segment) and not segment.why_opaque:
+        segment.loss_is_stated = True
         lines.append(f"not judged: the loss beside its factor ({segment.losses[0]})")
         return {"kind": "opaque"}, False
     unknown = [seen for seen in segment.losses if isinstance(seen, str)] if segment.losses else ["none was seen"]
+    segment.unweighed |= bool(capture.sums)
+    if segment.why_opaque:
+        unknown.insert(0, segment.why_opaque)
     if storage != "fp32":
         unknown.append(f"the model is in {storage}, the loss is not")
     if unknown:
-        segment.why_no_loss = unknown[0]
-        lines.append(f"not judged: the loss and its normalisation ({unknown[0]})")
-        return {"kind": "opaque"}, False
+        return opaque(segment, unknown[0], lines)
     stated = [section_of(seen, capture.scratch, seen.options) for seen in segment.losses]
     if any(other != stated[0] for other in stated[1:]):
-        segment.why_no_loss = "micro-batches call different ones"
-        lines.append(f"not judged: the loss and its normalisation ({segment.why_no_loss})")
-        return {"kind": "opaque"}, False
+        return opaque(segment, "micro-batches call different ones", lines)
     chosen = {name: value for name, value in stated[0].items() if name in ("label_smoothing", "weight")}
     if chosen:
         lines.append(f"assumed: loss has {', '.join(f'{name} {value}' for name, value in chosen.items())}, as the loop "
                      "calls it")
+    segment.loss_is_stated = True
     return stated[0], True
+
+
+def opaque(segment, why, lines):
+    """A loss that no case states; what its items weigh is judged where its terms were seen."""
+    segment.why_no_loss = why
+    what = "the loss and its normalisation" if segment.unweighed else "the loss beside its factor"
+    lines.append(f"not judged: {what} ({why})")
+    return {"kind": "opaque"}, False
 
 
 def is_factor_alone(segment):
@@ -111,7 +120,7 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
     normalisation = capture.meaning.normalisation
     if normalisation is None:
         normalisation = "window_items"
-        if keep or is_factor_alone(segment):
+        if segment.loss_is_stated or segment.calls and any(segment.calls):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
     if segment.without_update is not None:
@@ -215,7 +224,7 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
             if clip == "global_norm":
                 taps[f"{window}/norm/norm"] = parts
         elif rest == "factor":
-            if is_factor_alone(segment):
+            if segment.loss_is_stated:
                 taps[f"{window}/loss/in.factor"] = parts
         elif stage == "read":
             taps.update(what_was_left(segment, capture, window, parameter, clip != "none",

@@ -1,26 +1,14 @@
 """Notes the calls of PyTorch's clips, by whichever name a loop calls them. What they do is seen by the gradients."""
 import functools
-import sys
 from collections.abc import Iterator
 
 import torch
 
-from .errors import CaptureError
 from .guard import Guard
+from .namespaces import put_everywhere
 from .views import dense
 
 NORMS = (1, 2, "inf")  # of which a case states the clip by norm
-
-
-def put_everywhere(pairs):
-    """Replaces objects, each by its other, in the namespaces of all modules that are loaded, also where they imported
-    one by name."""
-    other = {id(old): new for old, new in pairs}
-    for module in list(sys.modules.values()):
-        space = getattr(module, "__dict__", None)
-        if isinstance(space, dict) and not other.keys().isdisjoint(map(id, list(space.values()))):
-            for name in [name for name, value in list(space.items()) if id(value) in other]:
-                space[name] = other[id(space[name])]
 
 
 def words(section):
@@ -92,32 +80,25 @@ class SeesClips:
         if section["kind"] == "global_norm" and any(grad is not None and bool(dense(grad).any()) for grad in others):
             self.beside = section
 
-
     def stated(self, parameters):
-        """The calls over these parameters, as sections; an error where they are none that a case can state."""
-        wanted, found = {id(parameter) for parameter in parameters}, []
+        """The calls over these parameters, as sections; and why no case states them, where none does."""
+        wanted, found, why = {id(parameter) for parameter in parameters}, [], None
         for section, calls in zip(self.called, self.over):
             mine = [call & wanted for call in calls if call & wanted]
             if not mine:
                 continue
             if section.get("norm", 2) not in NORMS:
-                raise CaptureError(f"clip: found {words(section)}, expected the norm 1, 2 or inf; a case states no "
-                                   "other, record the loop with one of these")
+                why = "a case states the norms 1, 2 and inf"
             # Clamping each layer by one limit is clamping all; a norm must be that of all.
             most = max(mine, key=len) if section["kind"] == "global_norm" else frozenset().union(*mine)
             if most != wanted:
-                raise CaptureError(f"clip: found calls of {words(section)} over at most {len(most)} of {len(wanted)} "
-                                   "parameters, expected one over all; a case cannot state a clip of each layer or of "
-                                   "some, record the loop without it")
+                why = f"it was called over at most {len(most)} of {len(wanted)} parameters"
             found.append(section)
         if self.beside in found:
-            raise CaptureError(f"clip: found {words(self.beside)} over gradients of parameters that are not recorded as "
-                               "well, expected those of the optimizer alone; a case holds one optimizer, record the loop "
-                               "with a clip for each")
-        if len(found) > 1:
-            raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case "
-                               "cannot state several, record the loop with one of them, or the windows of each apart")
-        return found
+            why = "its norm was also that of gradients that are not recorded"
+        if len(found) > 1 and why is None:
+            why = "a case states one clip"
+        return ([], f"{' and '.join(map(words, found))}: {why}") if why else (found, None)
 
     @staticmethod
     def by_norm(limit, norm_type=2.0, *_, **__):

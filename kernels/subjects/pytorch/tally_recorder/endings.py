@@ -42,6 +42,9 @@ class Endings:
         if self.segment is None or not self.segment.windows:
             return
         _, m, size = self.meaning.place(self.count - 1)
+        if m + 1 == size and self.was_left_out():
+            self.leaves_out()
+            return None if self.segment.windows else self.segments.remove(self.segment)
         if m + 1 < size and not self.after_last and not self.skips:
             self.leave_out_last_window()
             return self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")

@@ -1,13 +1,17 @@
 """Hooks on parameters: each micro-batch's gradient before it is accumulated, and the buffer after it."""
+import functools
+
 import torch
+
+from .namespaces import put_everywhere
 
 
 class SeesGradients:
     """Tells `listener` of backward passes: `backward_begins(roots)`, `gradient(name, value)`, `accumulated(name)` and
-    `backward_ends()`."""
+    `backward_ends()`; and of `grad_begins()` and `grad_ends()` around `torch.autograd.grad`, which accumulates nothing."""
 
     def __init__(self, parameters, listener):
-        self.listener, self.depth, self.unannounced = listener, 0, False
+        self.listener, self.depth, self.inside, self.unannounced = listener, 0, 0, False
         self.nodes, self.handles = {}, []
         for name, parameter in parameters.items():
             with torch.enable_grad():
@@ -17,9 +21,25 @@ class SeesGradients:
             self.handles.append(node.register_hook(self.after(name)))
         self.original = torch.autograd.backward
         torch.autograd.backward = self.backward
+        self.grads = torch.autograd.grad, self.around(torch.autograd.grad)
+        put_everywhere([self.grads])
+
+    def around(self, original):
+        @functools.wraps(original)
+        def grad(*args, **kwargs):
+            self.inside += 1
+            self.listener.grad_begins()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self.inside -= 1
+                self.listener.grad_ends()
+        return grad
 
     def before(self, name):
         def arrives(gradient):
+            if self.inside:
+                return
             if not self.depth and not self.unannounced:  # a backward pass by a name that was taken before this one
                 self.unannounced = True
                 torch.autograd.Variable._execution_engine.queue_callback(self.unannounced_ends)
@@ -47,5 +67,6 @@ class SeesGradients:
 
     def remove(self):
         torch.autograd.backward = self.original
+        put_everywhere([self.grads[::-1]])
         for handle in self.handles:
             handle.remove()

@@ -7,7 +7,10 @@ from .changes import same
 from .errors import CaptureError
 from .forward_passes import ForwardPasses
 from .fused_heads import FusedLoss, makes_no_logits
-from .losses import autocast_is_on, between, rows_of
+from .losses import autocast_is_on, rows_of, unit_of
+from .reductions import Reductions
+from .term_taps import TermTaps
+from .terms import Declared
 from .token_rows import ALL_ROWS
 from .unjudged import note_finite
 
@@ -20,7 +23,9 @@ class Seen:
 
     def __init__(self, loss, y, target, rows, x):
         self.kind, self.options, self.node = loss.kind, loss.options, loss.node
+        self.name, self.place, self.read, self.counted = loss.name, loss.place, loss.read, loss.counted()
         self.lengths = self.labels = self.positions = None  # of the sequences that its rows are
+        self.call = None  # of the term that it is
         self.y, self.target, self.rows, self.x = y, target, rows, x
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
         self.result = None
@@ -63,7 +68,7 @@ def cut_of(y, target, logits, options):
     return Cut(logits, y, target, options["ignore_index"])
 
 
-class LossTaps:
+class LossTaps(TermTaps):
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph, `layers`
     what taps known layers, `masks` what keeps the masks of dropout."""
 
@@ -74,8 +79,10 @@ class LossTaps:
         self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
         self.pending, self.arrived, self.rows, self.x = [], [], None, None
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
-        self.term = None         # beside the loss of the micro-batch that runs, where decay is said
-        self.operations = set()  # those from the root of the backward pass down to its losses
+        self.term = None         # beside the loss of the micro-batch that runs
+        self.way = None          # from the root of the backward pass down to its losses
+        self.declared = []       # calls of `Recorder.items` since the last step
+        self.reductions, self.looked = Reductions(), 0  # where a line may be proposed; backward passes in which one was looked for
 
     def watch_model(self, model):
         """Hooks the model, with its named arguments where this PyTorch hands them to hooks."""
@@ -154,68 +161,44 @@ class LossTaps:
             self.pending[-1].take(self.token_rows, capture.scratch)
         del self.pending[:-MOST_PENDING]
         seen, shape, rows = self.pending[-1], loss.kind == "cross_entropy", self.token_rows
-        seen.result, seen.passes = result.detach(), self.passes.now()
+        seen.result, seen.passes, seen.unit = result.detach(), self.passes.now(), unit_of(result.dtype)
 
         def at_loss(gradient):
+            if capture.differentiating:
+                return
             self.passes.go_back(seen)
             seen.factor = gradient.detach().clone()
             if seen not in self.arrived:
                 self.arrived.append(seen)
 
         def at_logits(gradient):
-            if seen.y is not None:
+            if seen.y is not None and not capture.differentiating:
                 whole = rows_of(gradient.detach(), shape)
                 seen.d_y = capture.scratch.put(rows.of_flat(cut.whole(whole) if cut else whole))
 
         result.register_hook(capture.guard.hook(at_loss))
-        loss.y.register_hook(capture.guard.hook(at_logits))
-
-    def backward_begins(self, roots):
-        self.arrived, self.term = [], None
-        nodes = [seen.node for seen in self.pending]
-        if not nodes or not self.capture.recording_next():
-            return
-        beside, self.operations = between(roots, nodes, self.accumulators)
-        if beside and self.capture.meaning.loss:
-            window, m, _ = self.capture.meaning.place(self.capture.count)
-            if (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none":
-                self.term = f"a term beside it reaches {len(beside)} parameters"
-                self.capture.report.noted(f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
-                                          "a term beside the loss reaches it, as a penalty in the loss does")
-                return
-            self.capture.report.problem(
-                f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
-                f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
-                "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
-                "optimizer, or say weight_decay, as it is meant, to have it judged")
-
-    def step_begins(self, early, size):
-        """A step before its time, after all of the window's forward passes in fewer backward passes than are meant.
-        Where a loss got no gradient, a micro-batch was left out, and that is judged."""
-        forward, backward, reached = self.forward, self.backward, self.reached
-        summed = backward and forward // backward > 1 and not forward % backward
-        if early and forward >= size and summed and (reached >= forward or not reached):
-            self.capture.report.problem(
-                early, f"a step after {'one' if backward == 1 else backward} backward over {forward} forward passes",
-                f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass "
-                "as micro_batches how many backward passes a step is meant to take")
-        self.forward = self.backward = self.reached = 0
+        if loss.y is not None:
+            loss.y.register_hook(capture.guard.hook(at_logits))
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         self.backward += 1
         self.passes.end(segment, prefix)
-        arrived, self.arrived, self.pending = self.arrived, [], []
+        everything, self.arrived = self.arrived, []
+        arrived = [each for each in everything if not isinstance(each, Declared)]
+        self.pending = [each for each in self.pending if each not in arrived]
+        self.weigh(segment, everything)
         self.reached += len(arrived)
         for seen in arrived:
             if seen.result is None:  # kept by the micro-batch that its first backward pass was
                 seen.unknown = "a backward pass went through it a second time"
                 continue
             note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
-            seen.node, seen.result, seen.averaged = None, None, "MeanBackward0" in self.operations
+            seen.node = seen.result = seen.read = None
+            seen.averaged = self.way is not None and "MeanBackward0" in self.way.names
             if seen.factor is not None and seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
                 seen.unknown = "it weighs its rows differently"
-        rows, self.rows, self.x = self.rows, None, None
+        rows, self.rows, self.x, self.way = self.rows, None, None, None
         if len(arrived) != 1 or arrived[0].unknown or not arrived[0].is_kept():
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
@@ -225,7 +208,7 @@ class LossTaps:
             return self.tap_factor(segment, prefix, arrived[0])
         if self.term:
             segment.losses.append(self.term)
-            segment.term_beside_loss = True
+            segment.term_beside_loss = self.decay_is_said()
             return rows or 1
         seen = arrived[0]
         segment.losses.append(seen)
@@ -237,8 +220,7 @@ class LossTaps:
 
     def tap_factor(self, segment, prefix, seen):
         """Taps what each item is multiplied with; returns the items."""
-        if self.term:
-            segment.term_beside_loss = True
+        segment.term_beside_loss |= bool(self.term)
         said = FactorOnly(self.term or "a sample holds no logits")
         said.mean = seen.options["reduction"] == "mean" or seen.averaged
         segment.losses.append(said)

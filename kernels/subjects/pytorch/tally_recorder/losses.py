@@ -3,6 +3,9 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from .places import place_of_call
+from .seen_losses import LOSSES, counted, options_of
+
 SEEN = {F.cross_entropy: "cross_entropy", F.mse_loss: "mse"}
 PRODUCTS = (torch.mul, torch.Tensor.mul, torch.Tensor.__mul__)
 DEFAULTS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean",
@@ -10,14 +13,32 @@ DEFAULTS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce"
 
 
 class Loss:
-    """One call of a loss: what it read, how it reduces, and the gradients that came back."""
+    """One call of a loss: what it read, how it reduces, and the gradients that came back. `called` is its function with
+    all of its arguments; `y` is None where no case states such a loss."""
 
-    def __init__(self, kind, y, target, options):
-        self.kind, self.y, self.target, self.options = kind, y, target, options
+    def __init__(self, kind, y, target, options, called, read):
+        self.kind, self.y, self.target, self.options, self.read = kind, y, target, options, read
+        self.called, self.place = called, place_of_call()
         self.node = self.factor = self.d_y = self.rows = None
+
+    def counted(self):
+        """What it counts; None where the arguments are none that are known."""
+        try:
+            options = options_of(*self.called)
+            found = counted(self.name, options)
+        except Exception:  # pylint: disable=broad-except
+            return None
+        found.reduction = options["reduction"]
+        return found
+
+    @property
+    def name(self):
+        return self.called[0].__name__
 
     def unknown(self):
         """Why this call cannot be stated in a case; None where it can."""
+        if self.y is None:
+            return f"it is {self.name}"
         if self.options["size_average"] is not None or self.options["reduce"] is not None:
             return "it uses size_average or reduce"
         if self.kind == "cross_entropy" and self.target.is_floating_point():
@@ -71,12 +92,19 @@ class SeesLosses(TorchFunctionMode):
             product = func(*args, **kwargs)
             self.layers.multiplied(args[0], product)
             return product
-        if func not in SEEN or not torch.is_grad_enabled():
+        if func not in LOSSES or not torch.is_grad_enabled():
             return func(*args, **kwargs)
-        return self.watched(func, list(args), dict(kwargs))
+        if func in SEEN:
+            return self.watched(func, list(args), dict(kwargs))
+        result = func(*args, **kwargs)
+        if isinstance(result, torch.Tensor) and result.requires_grad:
+            loss = Loss(func.__name__, None, None, DEFAULTS, (func, args, kwargs), args[0] if args else None)
+            loss.node = result.grad_fn
+            self.called(loss, result)
+        return result
 
     def watched(self, func, args, kwargs):
-        y = args.pop(0) if args else kwargs.pop("input")
+        y = read = args.pop(0) if args else kwargs.pop("input")
         if not y.requires_grad:
             return func(y, *args, **kwargs)
         if autocast_is_on(y.device.type):
@@ -84,24 +112,56 @@ class SeesLosses(TorchFunctionMode):
         target = args[0] if args else kwargs["target"]
         names = list(DEFAULTS) if func is F.cross_entropy else ["size_average", "reduce", "reduction"]
         given = {name: value for name, value in kwargs.items() if name in DEFAULTS}
-        loss = Loss(SEEN[func], y, target, {**DEFAULTS, **dict(zip(names, args[1:])), **given})
+        loss = Loss(SEEN[func], y, target, {**DEFAULTS, **dict(zip(names, args[1:])), **given}, (func, (y, *args), kwargs), read)
         result = func(y, *args, **kwargs)
         loss.node = result.grad_fn
         self.called(loss, result)
         return result
 
 
-def between(roots, losses, accumulators):
-    """The names of parameters that the gradient reaches from `roots` by a way that passes none of the losses, and the
-    operations on such ways."""
-    seen, todo, found, names = set(losses), [root.grad_fn for root in roots], [], set()
-    while todo:
-        node = todo.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        names.add(node.name())
-        if node in accumulators:
-            found.append(accumulators[node])
-        todo.extend(further for further, _ in node.next_functions)
-    return found, names
+def unit_of(dtype):
+    """Half an ulp, relative; of what does not round 0."""
+    return torch.finfo(dtype).eps / 2 if dtype.is_floating_point else 0.0
+
+
+class Way:
+    """What lies between the roots of a backward pass and its losses: the names of the operations there, the parameters that
+    the gradient reaches by a way that passes none of the losses, and of each loss the operations above it."""
+
+    def __init__(self, roots, losses, accumulators):
+        self.above, todo, self.beside, self.names = {}, [], [], set()
+        self.unit = max((unit_of(root.dtype) for root in roots), default=0.0)
+        losses = set(losses)
+        for root in roots:
+            self.goes_on(None, root.grad_fn, todo)
+        while todo:
+            node = todo.pop()
+            if node in losses:
+                continue
+            self.names.add(node.name())
+            if node in accumulators:
+                self.beside.append(accumulators[node])
+            for further, _ in node.next_functions:
+                self.goes_on(node, further, todo)
+
+    def goes_on(self, node, further, todo):
+        if further is None:
+            return
+        if further not in self.above:
+            self.above[further] = []
+            todo.append(further)
+        if node is not None:
+            self.above[further].append(node)
+
+    def roundings(self, loss):
+        """How many operations lie above a loss, and the unit of the coarsest; None where it was not reached."""
+        if loss not in self.above:
+            return None
+        seen, todo, unit = set(), list(self.above[loss]), self.unit
+        while todo:
+            node = todo.pop()
+            if node not in seen:
+                seen.add(node)
+                todo.extend(self.above[node])
+                unit = max([unit, *(unit_of(each.dtype) for each in getattr(node, "_input_metadata", ()) if hasattr(each, "dtype"))])
+        return len(seen), unit

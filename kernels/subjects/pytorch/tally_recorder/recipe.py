@@ -53,7 +53,7 @@ def is_a_division(changes):
 
 def clip_assumed(changes, called, report, why_none=UNCHANGED):
     """The clip that explains every change of the gradients before a step."""
-    kinds, problem = {change.kind for change in changes} - {"none"}, report.problem
+    kinds = {change.kind for change in changes} - {"none"}
     if is_a_division(changes) and (len(changes) > 1 or not called):
         report.divided(changes[0])
         return {"kind": "none"}, "as the gradients are multiplied by one factor in every window"
@@ -66,24 +66,11 @@ def clip_assumed(changes, called, report, why_none=UNCHANGED):
         if len(limits) == 1:
             return ({"kind": "global_norm", "max_norm": limits[0]},
                     "as all gradients were multiplied by one factor before the step")
-        problem("the clip", f"factors that ask for the limits {limits}", "one limit of the norm",
-                "pass clip, as it is meant")
     elif kinds == {"clamp"}:
         limits = sorted({change.limit for change in changes if change.kind == "clamp"})
         if len(limits) == 1:
             return {"kind": "value", "max_value": shortest(limits[0])}, "as all gradients were clamped before the step"
-        problem("the clip", f"elements clamped to {limits}", "one limit", "pass clip, as it is meant")
-    elif kinds == {"factor"}:
-        problem("the gradients before the step", "a multiplication by more than 1", "a clip or nothing",
-                "divide the loss, not the gradients, or pass clip='none' to have it judged")
     return {"kind": "none"}, "as nothing explains the change of the gradients"
-
-
-def require_a_stated_clip(clip, called):
-    """The norm of a sample tells nothing of the limit by which all elements were clipped."""
-    if clip["kind"] == "global_norm" and clip not in called:
-        raise CaptureError("clip: found gradients that were multiplied by one factor and no call of PyTorch's clips, "
-                           "expected one where elements are sampled; pass clip, as it is meant")
 
 
 def require_sums(segment, clip):
@@ -147,12 +134,20 @@ def recipe_of(segment, capture, clips, lines):
     clip = meaning.clip
     if clip is None:
         changed = [change for segment in capture.segments for change in segment.changes]
-        called = clips.stated([capture.parameters[name] for name in segment.touched])
+        called, unstated = clips.stated([capture.parameters[name] for name in segment.touched])
         looked_at, why_none = (changed, UNCHANGED) if meaning.divide == "micro_batch" else ([], DIVIDED)
-        assumed, why = clip_assumed(looked_at, called, capture.report, why_none)
+        if called and segment.clip_is_inside:
+            unstated = "gradients were changed beside it"
+        if unstated:
+            assumed, why = {"kind": "none"}, "as the loop's is not stated"
+            lines.append(f"not judged: a clip ({unstated})")
+        else:
+            assumed, why = clip_assumed(looked_at, called, capture.report, why_none)
+        if capture.samples.places and assumed["kind"] == "global_norm" and assumed not in called:
+            assumed, why = {"kind": "none"}, "as a sample does not tell by what norm the gradients were multiplied (argument clip)"
+        if assumed["kind"] == "none" and looked_at:
+            capture.write_changes(segment)
         clip = said_or(meaning, "clip", assumed, why, lines)
-        if capture.samples.places:
-            require_a_stated_clip(clip, called)
     if capture.samples.places:
         require_sums(segment, clip)
     lines += reads.by_group() + moved(capture.numbers_at_steps)

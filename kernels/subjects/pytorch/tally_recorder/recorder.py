@@ -1,5 +1,4 @@
 """The recorder: sees what a loop does while it is entered, and has it judged afterwards."""
-import functools
 import os
 
 import torch
@@ -19,6 +18,7 @@ from .losses import SeesLosses
 from .meaning import Meaning
 from .models import KnownLayers, OpaqueModel
 from .optimizers import ReadsOptimizer
+from .places import place_of_call
 from .plan import Plan
 from .ranks import inner, ranks_of
 from .ranks_together import can_be_dealt, checked_together
@@ -32,7 +32,17 @@ from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .steps_alone import StepsAlone
+from .terms import judged
 from .unjudged import Outside, concluded, not_finite
+
+
+ENTERED = []  # the recorders whose loops run
+
+
+def items(per_item, mask=None, *, name="the loss", weight=1.0):
+    """As `Recorder.items`, of every recorder whose loop runs; where none does nothing happens."""
+    for recorder in ENTERED:
+        recorder.items(per_item, mask, name=name, weight=weight)
 
 
 class Recorder:
@@ -111,11 +121,15 @@ class Recorder:
         self.attach()
         guard, layers = self.capture.guard, self.capture.losses.layers
         layers = layers if layers and layers.hears_of_functions() else None
-        silent = SilentTerms(self.capture.report.silent_term)
-        mode = SeesLosses(guard.hook(self.capture.losses.called), layers and guard.listener(layers), guard.hook(silent.called))
+        mode = SeesLosses(guard.hook(self.capture.losses.called), layers and guard.listener(layers), self.heard)
         mode.__enter__()
         self.entered.insert(0, lambda: mode.__exit__(None, None, None))
         return self
+
+    def heard(self, *call):
+        """A function of PyTorch that the loop called, its arguments and its result."""
+        for each in self.hear:
+            self.capture.guard.tried(each.called, *call)
 
     def attach(self, clips=None):
         """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
@@ -127,10 +141,12 @@ class Recorder:
         masks = DropoutMasks(self.capture, self.described) if self.described.drops() else None
         losses = LossTaps(self.capture, gradients.nodes, self.described, layers, masks)
         self.capture.losses = losses
+        self.hear = SilentTerms(self.capture.report.silent_term), self.capture.writes, losses.reductions
+        ENTERED.append(self)
         self.clips = clips or SeesClips()
         self.clips.guard = guard
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
-        self.clips.begins = functools.partial(self.capture.sums.look, "PyTorch's clip")
+        self.clips.begins = self.capture.clip_begins
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         fused = self.model.register_forward_hook(guard.of_module(losses.model_left)) if self.described.wants_input else None
@@ -155,6 +171,7 @@ class Recorder:
     def __exit__(self, kind, *_):
         for leave in self.entered:
             leave()
+        ENTERED[:] = [each for each in ENTERED if each is not self]
         self.entered, guard = [], self.capture.guard
         if kind is None:
             guard.tried(self.capture.finish)
@@ -164,6 +181,12 @@ class Recorder:
         if guard.problem is not None:
             self.capture.broke()
         self.finished = True
+
+    def items(self, per_item, mask=None, *, name="the loss", weight=1.0):
+        """Says what counts of a term of the loss: `per_item` holds a loss for each item, before it is summed up, `mask` which
+        of them count. In what is sent back each is to weigh `weight` over the window's items (as `normalisation` says), and
+        the gradient that arrives at `per_item` is what it weighs. Terms of different names are judged apart."""
+        self.capture.guard.tried(self.capture.losses.declare, per_item, mask, name, weight, place_of_call())
 
     def added_up(self):
         """For a loop that adds up over ranks by calls of its own: called on every rank in every window, where the sum
@@ -197,10 +220,12 @@ class Recorder:
                                "call check after it")
         if not self.capture.segments and self.capture.guard.problem is not None:
             raise CaptureError(told(self.capture.guard.problem))
+        if not self.capture.segments and self.capture.left_out:
+            raise CaptureError(f"the loop: found no step in any of {self.capture.left_out} windows, expected one in each; pass micro_batches "
+                               "as the loop is meant; if another optimizer took the step, record both: Recorder([model, …], [optimizer, …], …)")
         if not self.capture.segments:
             raise CaptureError(f"the loop: found {self.capture.count} backward passes and no whole window to record, "
-                               "expected one; record a longer loop, or fewer micro_batches; gradients by "
-                               "torch.autograd.grad in place of backward() are not seen")
+                               "expected one; record a longer loop, or fewer micro_batches")
         return self.capture.segments
 
     def folder_of(self, folder, segment):
@@ -216,7 +241,8 @@ class Recorder:
         report = self.capture.report
         if self.others:
             lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
-        lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
+        segment.wrongs = judged(segment, self.meaning, self.ranks, lines)
+        lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced()
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
                                      case["model"]["layers"], self.ranks.size if self.ranks else 1)
@@ -239,7 +265,7 @@ class Recorder:
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options)
-        return concluded(code, said, lines + notes, self.wrongs(), show)
+        return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
 
     def wrongs(self):
         """What it found to be wrong by itself."""

@@ -28,7 +28,7 @@ class ScalerTaps:
                 "backoff_factor": float(scaler.get_backoff_factor()),
                 "growth_interval": int(scaler.get_growth_interval()),
                 "growth_counter": int(scaler._growth_tracker.item())}
-        read = {}
+        read, segment.scales[len(segment.windows) - 1] = {}, float(scaler.get_scale())
         for name in capture.parameters:
             gradient = capture.views.gradient(name)
             if name in capture.latest:
@@ -40,7 +40,9 @@ class ScalerTaps:
                     tap = "overflow_check/in.buffer" if change.kind == "none" else "@clipped"
                     segment.tap_first(f"{w}/{tap}.{name}", gradient)
         window = capture.meaning.place(capture.count - 1)[0]
-        if change.kind == "unexplained":
+        if change.kind == "unexplained" and capture.stands_alone():
+            capture.put_in_place(f"before unscale_ of window {window}")
+        elif change.kind == "unexplained":
             capture.report.unexplained(f"window {window}, before unscale_", change)
         elif change.kind != "none":
             capture.report.noted(f"window {window}, all gradients",

@@ -23,14 +23,53 @@ class Segment:
         self.sparse = set()  # parameters with a sparse gradient
         self.sums = {}  # of samples: the sum of all squares of each window's buffers
         self.scale = None  # what the scaler held at the start, where there is one
+        self.scales, self.calls = {}, []  # by window: what its losses were multiplied by; the calls of their terms
+        self.beside = self.unweighed = self.loss_is_stated = False  # terms that were not seen; backward passes without any
+        self.passes, self.meant, self.together = [], [], set()  # backward passes of each window, and how many are meant; windows of one
+        self.changed, self.why_opaque, self.wrongs = [], None, []  # unknown changes of gradients; why no case states the loss
+        self.clip_is_inside = False  # whether such a change holds a call of PyTorch's clips
 
-    def begin_window(self):
+    def begin_window(self, size):
+        """One that is meant to have so many micro-batches."""
         self.windows.append([])
         self.added_up.append([])
+        self.calls.append([])
+        self.passes.append(0)
+        self.meant.append(size)
 
     def begin_micro_batch(self):
         self.windows[-1].append(None)
         self.added_up[-1].append(False)
+        self.passes[-1] += 1
+
+    def place(self):
+        """The prefix of the taps of the micro-batch that began last."""
+        return f"w{len(self.windows) - 1}/m{len(self.windows[-1]) - 1}"
+
+    def micro_batches(self, w):
+        """How many the window has, however often it calls backward for each."""
+        return self.meant[w] if w in self.together else min(self.passes[w], self.meant[w])
+
+    def put_in_place(self, w, values):
+        """The gradients (before, after, by name) are changed by what no case states: written as two micro-batches more, of
+        which one takes away what stood there, to the bit, and the other puts what stands there now."""
+        self.why_opaque = "gradients are changed by what no case states"
+        for part in ("take away", "put"):
+            self.windows[w].append(1)
+            self.added_up[w].append(False)
+            prefix, kept = f"w{w}/m{len(self.windows[w]) - 1}", {}
+            for name, (before, after) in values.items():
+                self.tap(f"{prefix}/backward/d.{name}", after if part == "put" else -before)
+                kept[name] = self.tap(f"{prefix}/accumulate/buffer.{name}", after if part == "put" else torch.zeros_like(before))
+        return kept
+
+    def lines(self):
+        """One line of what no case states of the gradients."""
+        if not self.changed:
+            return []
+        rest = f" (and {len(self.changed) - 1} more)" if self.changed[1:] else ""
+        return [f"not judged: a change of the gradients: {self.changed[0]}{rest}; written as two micro-batches more, which take away "
+                "what was accumulated and put what stands there now"]
 
     def tap(self, name, value):
         """The last tensor under a name is what the trace holds: outputs are tapped by this."""
@@ -56,7 +95,7 @@ class Segment:
 
     def rates_of_micro_batches(self):
         """The rates of a schedule that moves with every micro-batch, as it went through them; None of any other."""
-        sizes, passed = [len(window) for window in self.windows], self.rates_passed
+        sizes, passed = self.passes, self.rates_passed
         moves = [a != b for a, b in zip(passed, passed[1:])]
         if not self.rate_moved_inside or len(set(sizes)) > 1 or sizes[0] == 1 or not all(moves):
             return None
@@ -77,7 +116,7 @@ class Segment:
 
     def drop_window(self):
         """Forgets the last window, and the rows that its losses read; its last micro-batch may not have come to an end."""
-        before = sum(map(len, self.windows[:-1]))
+        before = sum(self.passes[:-1])
         stated = sum(not isinstance(seen, str) for seen in self.losses[:before])
         for name, parts in self.tensors.items():
             if name in ("x", "target"):
@@ -89,6 +128,10 @@ class Segment:
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()
         self.added_up.pop()
+        self.calls.pop()
+        self.passes.pop()
+        self.meant.pop()
+        self.not_finite = [found for found in self.not_finite if found[0] < len(self.windows)]
         self.rates.pop()
         del self.rates_passed[before:]
         self.rates_at_steps.pop(len(self.windows), None)

@@ -1,11 +1,10 @@
 """Terms of a loss that were computed without gradients, and so send nothing back."""
-import os
-import sys
 import weakref
 
 import torch
 
-HERE, TORCH = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.abspath(torch.__file__))
+from .places import place_of_call
+
 ADDS = {torch.add, torch.sub, torch.rsub, *(getattr(torch.Tensor, name) for name in (
     "add", "sub", "add_", "sub_", "__add__", "__radd__", "__sub__", "__rsub__", "__iadd__", "__isub__"))}
 
@@ -16,14 +15,6 @@ def tensors_in(arguments):
             yield argument
         elif isinstance(argument, (list, tuple)):
             yield from tensors_in(argument)
-
-
-def place_of_call():
-    """File and line of the caller that is neither PyTorch nor the recorder."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((HERE, TORCH)):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "the loop"
 
 
 class SilentTerms:

@@ -7,7 +7,9 @@ import torch
 OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
          "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss",
          "not judged: the optimizer's algorithm": "the optimizer's algorithm", "not judged: the optimizer's step": "the optimizer's step",
-         "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed behind a step"}
+         "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed behind a step",
+         "not judged: a change of the gradients": "a change of the gradients",
+         "not judged: a clip": "a clip", "not judged: a window without a step": "windows without a step"}
 
 
 def counted(first, others):
@@ -46,7 +48,7 @@ def last_line(said, lines):
     if any(line.startswith("not judged: ") and not line.startswith(tuple(OTHER)) for line in lines):
         left_out.append("some parameters")
     left_out += [words for start, words in OTHER.items() if words and any(line.startswith(start) for line in lines)]
-    known = set(lines)  # which the program repeats from the trace
+    known = {start + line for line in lines for start in ("", "assumed: ")}  # which the program repeats from the trace
     kept = [line for line in said.rstrip().split("\n") if line not in known]
     head, newline, last = "\n".join(kept).rpartition("\n")
     if not last.startswith("pass") or not left_out:

@@ -101,6 +101,11 @@ class Watch:
         for capture, model in ((each.capture, each.model) for each in self.recorders):
             capture.guard.tried(capture.losses.model_called, model, self.inputs.get(id(model), ()))
         self.inputs = {}
+        self.mode.silent = self.heard
+
+    def heard(self, *call):
+        for each in self.recorders:
+            each.heard(*call)
 
     def loss(self, loss, result):
         self.guard.tried(self.attach)

@@ -143,7 +143,7 @@ class ByItself(unittest.TestCase):
             return torch.optim.SGD(parameters, lr=0.1)
 
         for optimizer in (adamw(), sgd(momentum=0.5), sgd(weight_decay=0.5), tenth):
-            said = self.judged(loops.in_16_bits(optimizer), "the loss and its normalisation, the optimizer's algorithm")
+            said = self.judged(loops.in_16_bits(optimizer), "the loss beside its factor, the optimizer's algorithm")
             self.assertIn("rounds parameters of bfloat16 more than once a step", said)
 
     def test_a_rate_that_16_bits_round(self):
@@ -151,7 +151,7 @@ class ByItself(unittest.TestCase):
         def schedule(optimizer):
             return torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.3)
 
-        said = self.judged(loops.in_16_bits(sgd(), schedule=schedule), "the loss and its normalisation, the optimizer's algorithm")
+        said = self.judged(loops.in_16_bits(sgd(), schedule=schedule), "the loss beside its factor, the optimizer's algorithm")
         self.assertIn("windows 1 to 2, in ", said)
 
     def test_a_step_that_evaluates_its_closure_again(self):

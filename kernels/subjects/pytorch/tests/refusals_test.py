@@ -64,23 +64,7 @@ class Parameters(Refusals):
 
 
 class Passes(Refusals):
-    """Losses that are summed, and one backward pass for all of them."""
-
-    def test_one_backward_pass_over_several_forward_passes(self):
-        class Loop(loops.Loop):
-            def window(self, w, sizes):
-                self.opt.zero_grad()
-                loss = 0
-                for rows in sizes:
-                    x, target = self.data(rows)
-                    loss = loss + self.divided(self.net(x), target, sizes)
-                loss.backward()
-                self.step()
-
-        self.refused(Loop(), ("window 0, after micro-batch 0 of 4: found a step after one backward over 4 forward "
-                              "passes", "expected 4 backward passes, as micro_batches counts those"))
-        code, said = verdict_of(Loop().record("state", micro_batches=1))
-        self.assertEqual(code, PASS, said)
+    """Forward passes without a backward pass."""
 
     def test_a_micro_batch_that_is_left_out_is_judged(self):
         for skipped in ((1,), (1, 2)):

@@ -1,0 +1,41 @@
+"""Where in the user's program something was called, and by what name it is known there."""
+import os
+import sys
+
+import torch
+
+HERE, TORCH = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.abspath(torch.__file__))
+
+
+def caller():
+    """The frame of the caller that is neither PyTorch nor the recorder; None where there is none."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((HERE, TORCH)):
+        frame = frame.f_back
+    return frame
+
+
+def place_of(frame):
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "the loop"
+
+
+def place_of_call():
+    """File and line of the caller."""
+    return place_of(caller())
+
+
+def way_of_call():
+    """Files and lines of all callers outside of PyTorch and the recorder: two calls by one helper differ in theirs."""
+    frame, way = caller(), []
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(TORCH):
+            way.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(way)
+
+
+def name_in(frame, value):
+    """The name of a variable of this frame that holds the value; None where none does."""
+    if frame is None:
+        return None
+    return next((name for name, held in list(frame.f_locals.items()) if held is value), None)
