@@ -57,6 +57,11 @@ class Several:
         for each in reversed(self.recorders):
             each.__exit__(*problem)
 
+    def items(self, *args, **named):
+        """As Recorder.items: a term may reach parameters of each."""
+        for each in self.recorders:
+            each.items(*args, **named)
+
     def check(self, folder, tally=None, show=print, options=()):
         """As Recorder.check, of each optimizer in a folder of its own; the worst code."""
         codes, any_steps = [], any(map(takes_steps, self.recorders))

@@ -10,11 +10,12 @@ class Stretches:
 
     def stretch_for(self, window, is_first):
         """The stretch that a window belongs to: a new one where the plan says so, where no case states the steps from here on,
-        or, where forward passes are judged, behind each step that was left out."""
+        or, where forward passes are judged, behind each step that was left out. Ranks have the same stretches, whatever one of
+        them changes by itself."""
         left_out = self.segment is not None and self.segment.without_update is not None
         if self.segment is None or is_first or left_out and self.reads_parameters:
             self.stretch_begins(window, self.reads.unstated())
-        elif not left_out and (why := not_stated(self.reads, self.segment) or changed_behind(self)):
+        elif not left_out and (why := not_stated(self.reads, self.segment) or not self.sums and changed_behind(self)):
             self.stretch_begins(window, why)
 
     def stretch_begins(self, window, why):
