@@ -73,13 +73,19 @@ class BackwardPasses:
         self.report.add(self.report.noted_lines, "by hand", f"not judged: a change of the gradients: window {window}: .grad was filled "
                         f"by the loop, from torch.autograd.grad at {self.taken}: how its micro-batches were added up is not seen")
 
-    def has_more_passes(self, window, size):
-        """More backward passes than micro-batches: those of one micro-batch are called from places of their own."""
-        places = {way: self.ways.count(way) for way in self.ways}
-        if set(places.values()) == {size}:
-            self.segment.why_opaque = f"each micro-batch has {len(places)} backward passes"
-            self.report.say(f"assumed: each micro-batch has {len(places)} backward passes, as a window calls backward at "
-                            f"{' and at '.join(sorted(f'{way[0][0]}:{way[0][1]}' for way in places))}, {size} times each")
-        else:
-            self.report.problem(f"window {window}", f"no step in {size} micro-batches, and one behind {len(self.ways)}", "one behind "
-                                "each window", "pass micro_batches as the loop is meant, in backward passes")
+    def look_at_ways(self, window, size):
+        """More backward passes than micro-batches: those of one micro-batch are called from places of their own. Where such
+        passes were counted as micro-batches, the places take turns."""
+        places, segment, passes = {way: self.ways.count(way) for way in self.ways}, self.segment, len(self.ways)
+        turns = len(places)
+        if passes == size and 1 < turns < size and size % turns == 0 and self.ways == self.ways[:turns] * (size // turns):
+            segment.meant[-1] = size // turns
+        elif passes > size and set(places.values()) != {size}:
+            return self.report.problem(f"window {window}", f"no step in {size} micro-batches, and one behind {passes}", "one behind each "
+                                       "window", "pass micro_batches as the loop is meant, in backward passes")
+        elif passes <= size:
+            return None
+        segment.why_opaque = f"each micro-batch has {turns} backward passes"
+        return self.report.say(
+            f"assumed: each micro-batch has {turns} backward passes, as a window calls backward at "
+            f"{' and at '.join(sorted(f'{way[0][0]}:{way[0][1]}' for way in places))}, {passes // turns} times each")

@@ -189,8 +189,7 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
             self.count += size - (m + 1)
             self.early = None
         self.elsewhere = False
-        if len(self.ways) > size:
-            self.has_more_passes(window, size)
+        self.look_at_ways(window, size)
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
         segment.rate_at_last_step = self.reads.rate()

@@ -119,7 +119,7 @@ def judged(segment, meaning, ranks, lines):
             lines.append(f"not judged: a term of the loss: what {title} counts is not known, a weight is not finite, or a "
                          "backward pass went through it twice")
             continue
-        windows = windows_of(segment, key, meaning.counts[0])
+        windows = windows_of(segment, key, segment.meant[0])
         if not windows:
             continue
         if key[0] == "declared":

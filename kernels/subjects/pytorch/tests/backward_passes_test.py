@@ -97,7 +97,7 @@ class Windows(unittest.TestCase):
             code, said = verdict_of(Loop(windows=loops.UNEQUAL).record("state"))
             self.assertEqual((code, loops.cause(said)), (FAIL, "mean-of-means"), said)
 
-    def two(self, own, **options):
+    def two(self, own, counted=4):
         """Two losses, each with a backward pass of its own."""
         class Loop(loops.Loop):
             def micro_batch(self, w, k, rows, sizes):
@@ -107,7 +107,7 @@ class Windows(unittest.TestCase):
                 x, target = self.data(rows)
                 (0.5 * F.cross_entropy(self.net(x), target, reduction="sum") / over).backward()
 
-        return verdict_of(Loop(windows=loops.UNEQUAL, **options).record("state"))
+        return verdict_of(Loop(windows=loops.UNEQUAL).record("state", micro_batches=counted))
 
     def test_two_backward_passes_a_micro_batch(self):
         code, said = self.two(False)
@@ -115,6 +115,14 @@ class Windows(unittest.TestCase):
         self.assertIn("assumed: each micro-batch has 2 backward passes, as a window calls backward at ", said)
         self.assertRegex(said, r"assumed: cross_entropy at \S+ has the coefficient 0.5")
         code, said = self.two(True)
+        self.assertEqual(code, FAIL, said)
+        self.assertIn("looks like mean-of-means", said.splitlines()[-1])
+
+    def test_two_that_were_counted_as_micro_batches(self):
+        code, said = self.two(False, counted=8)
+        self.assertEqual((code, said.splitlines()[-1]), (PASS, "pass, but not judged: the loss beside its factor"), said)
+        self.assertIn("4 times each", said)
+        code, said = self.two(True, counted=8)
         self.assertEqual(code, FAIL, said)
         self.assertIn("looks like mean-of-means", said.splitlines()[-1])
 

@@ -19,6 +19,7 @@ from verdicts import FAIL, PASS, verdict_of  # noqa: E402
 
 BESIDE = "pass, but not judged: the loss beside its factor"
 
+
 class Loop(loops.Loop):
     """Of a loss by its function: mean / K, or sum / N where `by_sum` says so."""
 
