@@ -41,12 +41,17 @@ const std::vector<VaryCause> all_causes{
      "each micro-batch's loss is divided by its own {n} {rows}, and all are then scaled by one factor, as a clip does",
      divide_by_the_window},
     {"0", "", "micro-batch {k} of {K} leaves nothing in the gradient",
-     "clear gradients once a window, before its first micro-batch, and step after its last"},
+     "clear gradients before a window's first micro-batch alone, and step behind its last one alone, so that the "
+     "backward "
+     "pass of each of them counts"},
     {"the last alone", "", "the last of {K} micro-batches alone is left in the gradient",
      "clear gradients once a window, before its first micro-batch: not before each"},
     {"each later counts more", "",
      "a micro-batch counts less the earlier it came, as where what is added up is clipped or scaled after each of them",
      "clip and scale once, behind the last `backward()`"},
+    {"each earlier counts more", "",
+     "a micro-batch counts the more the earlier it came, as where the sum of the losses so far is sent back after each",
+     "send each loss back once, or their sum once, behind the last"},
     {"weights", "", "the micro-batches do not count as they do in the whole batch",
      "weigh the rows of all micro-batches alike: divide each sum by what the window holds"},
     {"stale gradient", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
@@ -59,11 +64,10 @@ const std::vector<VaryCause> all_causes{
      "what the step is handed is no weighted sum of the micro-batches' own gradients: {x} of it is left over",
      "look for what is done to each of them, or to some, before they are added up: a clip of each element, a sign, a "
      "normalisation, a micro-batch that is run twice or on other rows"},
-    {"behind the first step", "",
-     "the first step is handed what it should be, and what follows differs from the whole batch",
+    {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",
      "look at what the loop keeps between steps: a schedule, a moving average or an optimizer's state that moves with "
      "every micro-batch"},
-    {"steps", "", "the optimizer steps {steps} times where the whole batch has {meant}",
+    {"steps", "", "the optimizer steps {steps} times a window, with the whole batch {meant}",
      "step once a window, behind its last micro-batch, however many there are"},
     {"batch_norm", "", "{layers} sees each micro-batch by itself: the gap is gone when {frozen} is frozen",
      "no division mends that: hold its statistics still (`eval()`), or use GroupNorm or LayerNorm, if micro-batches "
@@ -87,6 +91,7 @@ const std::vector<VaryCause> all_causes{
 std::string letter_of(const std::string& key) {
   if (key == "n") return "n_k";
   if (key == "x") return "w";
+  if (key == "which") return "the first step";
   if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "meant")
     return "…";
   return key;

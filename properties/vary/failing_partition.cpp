@@ -87,12 +87,21 @@ std::string list_text(const std::vector<double>& values) {
   return text + (values.size() > shown ? ", …" : "");
 }
 
+/// "fc1.weight; 3 of 4 tensors", "ema alone".
+std::string differing(const VaryGap& gap) {
+  const auto count = static_cast<std::size_t>(std::ranges::count(gap.tensors, true, &VaryTensorGap::differs));
+  if (count == gap.tensors.size()) return gap.tensor;
+  return gap.tensor + (count == 1
+                           ? " alone"
+                           : "; " + std::to_string(count) + " of " + std::to_string(gap.tensors.size()) + " tensors");
+}
+
 std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
   const std::string size = "Micro-batches of " + sizes_text(gap.sizes) + " rows";
   if (gap.kind == "not finite") return size + ", " + gap.tensor;
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
   if (runs.precisions.size() == 2) text += " and " + figure_text(gap.in_low) + " in " + runs.precisions.back();
-  return text + " (" + gap.tensor + "): rounding " +
+  return text + " (" + differing(gap) + "): rounding " +
          (runs.precisions.size() == 2 ? "would shrink with the precision" : "could not do that");
 }
 

@@ -73,7 +73,7 @@ double allowed(const VaryRuns& runs, const VaryTensorGap& tensor) {
 }
 
 /// What the row of a partition says: of one tensor, or the largest of any.
-void take_figures(VaryGap& gap, const std::vector<const VaryTensorGap*>& of) {
+void take_figures(VaryGap& gap, const std::vector<VaryTensorGap*>& of) {
   const bool small = gap.kind == "rounding";
   const VaryTensorGap* shown = nullptr;
   const auto size = [small](const VaryTensorGap& tensor) { return small ? tensor.in_low : tensor.in_high; };
@@ -84,9 +84,9 @@ void take_figures(VaryGap& gap, const std::vector<const VaryTensorGap*>& of) {
   for (const VaryTensorGap* tensor : of) gap.in_high = larger(tensor->in_high, gap.in_high);
 }
 
-std::vector<const VaryTensorGap*> all_of(const VaryGap& gap) {
-  std::vector<const VaryTensorGap*> all;
-  for (const VaryTensorGap& tensor : gap.tensors) all.push_back(&tensor);
+std::vector<VaryTensorGap*> all_of(VaryGap& gap) {
+  std::vector<VaryTensorGap*> all;
+  for (VaryTensorGap& tensor : gap.tensors) all.push_back(&tensor);
   return all;
 }
 
@@ -103,7 +103,7 @@ std::optional<VaryGap> not_finite_in_low(RunBook& book, VaryGap gap, const Froze
 
 /// Of a partition with tensors beyond the boundary: meaning, or a decision that rounding turned.
 std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Frozen& frozen,
-                                           std::vector<const VaryTensorGap*> beyond) {
+                                           std::vector<VaryTensorGap*> beyond) {
   const VaryRuns& runs = book.runs();
   const double boundary = boundary_of(runs);
   const VaryRun* moved = book.run(high_run(runs, gap.sizes, frozen, 1));
@@ -121,6 +121,7 @@ std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Fro
   const bool gone = std::ranges::all_of(
       beyond, [&](const VaryTensorGap* tensor) { return parted(tensor->name) <= allowed(runs, *tensor); });
   gap.kind = gone ? "decision" : "meaning";
+  for (VaryTensorGap* tensor : beyond) tensor->differs = !gone;
   take_figures(gap, gone ? all_of(gap) : beyond);
   return gap;
 }
@@ -173,8 +174,8 @@ std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::
   }
   if (const std::string tensor = not_finite_in(*low); !tensor.empty())
     return not_finite_in_low(book, std::move(gap), frozen, tensor);
-  std::vector<const VaryTensorGap*> beyond;
-  for (const VaryTensorGap& tensor : gap.tensors)
+  std::vector<VaryTensorGap*> beyond;
+  for (VaryTensorGap& tensor : gap.tensors)
     if (!(tensor.in_high <= allowed(runs, tensor))) beyond.push_back(&tensor);
   if (!beyond.empty()) return meaning_or_decision(book, std::move(gap), frozen, std::move(beyond));
   gap.kind = "rounding";

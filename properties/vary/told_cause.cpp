@@ -80,7 +80,7 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
   }
   if (are_as_meant(*weights, sharpness)) {
     const bool later = weights->names_window && how.window + 1 < book.runs().windows;
-    if (!later) return ToldCause{"behind the first step", {}};
+    if (!later) return ToldCause{"behind the first step", {{"which", how.window > 0 ? "each step" : "the first step"}}};
     ++how.window;
     return told_by_weights(report, book, how);
   }

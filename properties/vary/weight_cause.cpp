@@ -130,14 +130,16 @@ std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double 
 
 /// Where no formula fits: what the weights have in common.
 std::string shape_of(const VaryWeights& weights, double sharpness) {
-  bool constant = true, rising = true;
+  bool alike = true, constant = true, rising = true, falling = true;
   for (std::size_t k = 1; k < weights.found.size(); ++k) {
     const double before = ratio_of(weights, k - 1), here = ratio_of(weights, k);
+    alike = alike && near(weights.meant[k - 1], weights.meant[k], sharpness) && before > 0 && here > 0;
     constant = constant && near(before, here, sharpness);
-    rising = rising && near(weights.meant[k - 1], weights.meant[k], sharpness) && before > 0 &&
-             before <= here * (1 + sharpness);
+    rising = rising && before <= here * (1 + sharpness);
+    falling = falling && here <= before * (1 + sharpness);
   }
-  return constant ? "a factor" : rising ? "each later counts more" : "weights";
+  if (constant) return "a factor";
+  return alike && rising ? "each later counts more" : alike && falling ? "each earlier counts more" : "weights";
 }
 
 }  // namespace

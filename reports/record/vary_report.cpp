@@ -37,7 +37,8 @@ json json_of(const VaryTensorGap& gap) {
   return {{"tensor", gap.name},
           {"in_float64", number_or_null(gap.in_high)},
           {"in_float32", number_or_null(gap.in_low)},
-          {"noise", number_or_null(gap.noise)}};
+          {"noise", number_or_null(gap.noise)},
+          {"differs", gap.differs}};
 }
 
 json json_of(const VaryGap& gap) {
@@ -108,6 +109,7 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
       most.in_high = larger(tensor.in_high, most.in_high);
       if (gap.kind == "rounding") most.in_low = larger(tensor.in_low, most.in_low);
       most.noise = larger(tensor.noise, most.noise);
+      most.differs = most.differs || tensor.differs;
     }
   }
   std::vector<VaryTensorGap> sorted;

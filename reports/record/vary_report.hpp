@@ -13,7 +13,8 @@ namespace tally {
 struct VaryTensorGap {
   std::string name;
   double in_high = std::numeric_limits<double>::quiet_NaN(), in_low = in_high;  // the precisions
-  double noise = 0;  // what half ulps of the low precision do to the whole batch here; at least its unit
+  double noise = 0;      // what half ulps of the low precision do to the whole batch here; at least its unit
+  bool differs = false;  // by more than rounding
 };
 
 /// A partition against the whole batch.

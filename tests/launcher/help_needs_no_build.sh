@@ -23,7 +23,7 @@ refuses() {  # WORD TEXT: in one line
   expect_line "$2"
 }
 refuses nonsense "tally: 'nonsense' is no command; expected baseline, bench, "
-refuses swep ", sweep, test or verify"
+refuses swep ", sweep, test, vary or verify"
 refuses verif "'verif' is no command"
 refuses baseline_show "'baseline_show' is no command"
 refuses --no-cdua "'--no-cdua' is no option of ./tally; expected --yes, --no-setup, --cuda, --no-cuda, --help or --version"

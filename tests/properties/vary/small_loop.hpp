@@ -123,7 +123,7 @@ Trained<T> trained(const SmallLoop& loop, const HowRun& how, int windows, std::s
       sizes.clear();
     }
     if (sizes.empty()) sizes = {static_cast<std::int64_t>(rows.size())};
-    Vector<T> total(features, T(0)), noise(features, T(0));
+    Vector<T> total(features, T(0)), sent = total, noise = total;
     out.steps.push_back(0);
     const auto step = [&] {
       out.handed.push_back(total);
@@ -146,6 +146,10 @@ Trained<T> trained(const SmallLoop& loop, const HowRun& how, int windows, std::s
         value *= loop.kind == "clips before the last" && begin != rows.end()
                      ? std::min(T(1), T(0.0625) / std::sqrt(norm))
                      : T(1);
+      for (std::size_t j = 0; loop.kind == "sends sums back" && j < features; ++j) {
+        sent[j] += sum[j] / by;
+        total[j] += sent[j] - sum[j] / by;
+      }
       if (loop.kind == "leaves nan" && size == 1) total[0] = std::numeric_limits<T>::quiet_NaN();
       Vector<T> part(features, T(0));
       for (const Row<T>& row : own)

@@ -52,6 +52,7 @@ TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
                                                        {"mean of items", "1/(K n_k)"},
                                                        {"share of rows", "n_k/N of t_k"},
                                                        {"clips before the last", "each later counts more"},
+                                                       {"sends sums back", "each earlier counts more"},
                                                        {"signs before the last", "no sum of the micro-batches"},
                                                        {"steps each", "steps"}};
   for (const auto& [kind, cause] : rules) {
@@ -74,6 +75,13 @@ TEST(VaryVerdict, tells_a_sum_of_means_from_a_factor_K_by_uneven_micro_batches) 
   EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
   ASSERT_EQ(runs.weights.size(), 2u);
   EXPECT_EQ(runs.weights.back().how.sizes, (std::vector<std::int64_t>{3, 3, 2}));
+}
+
+TEST(VaryVerdict, says_which_tensors_differ) {
+  const VaryReport report = judged(loop_of("mean of means"));
+
+  EXPECT_TRUE(has(report.numbers, "(w alone)")) << report.numbers;
+  for (const VaryTensorGap& tensor : report.by_tensor()) EXPECT_EQ(tensor.differs, tensor.name == "w");
 }
 
 TEST(VaryVerdict, looks_at_a_later_window_where_the_first_step_is_right) {
@@ -100,6 +108,7 @@ TEST(VaryVerdict, looks_behind_batch_norm_for_another_cause) {
 
   EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
   EXPECT_EQ(runs.weights.front().how.frozen, std::vector<std::string>{"batch_norm"});
+  ASSERT_FALSE(report.notes.empty());
   EXPECT_TRUE(has(report.notes.front(), "with BatchNorm1d bn1 held still")) << report.notes.front();
 }
 
@@ -188,6 +197,7 @@ TEST(VaryVerdict, goes_on_where_the_same_run_differs_by_rounding) {
 
   const VaryReport report = vary_verdict(runs);
   EXPECT_EQ(report.verdict, "pass");
+  ASSERT_FALSE(report.notes.empty());
   EXPECT_TRUE(has(report.notes.front(), "kernels that add in no fixed order")) << report.notes.front();
 }
 
@@ -206,6 +216,7 @@ TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
 TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
+  for (VaryRun& run : runs.runs) run.rows_hash = "of all rows";
   VaryRun& run = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
   run.error = VaryError{"ValueError", "two are too many", "train.py", 9};
   run.rows_hash = "of what was seen until then";

@@ -83,6 +83,7 @@ TEST(WeightCause, names_who_is_silent) {
 
 TEST(WeightCause, else_says_what_the_weights_have_in_common) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.1 * double(1 + k * k); }).name, "each later counts more");
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return 3.5 - double(k); }).name, "each earlier counts more");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? 0.9 : 0.3; }).name, "weights");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? std::nan("") : 1; }).name, "weights");
 }
