@@ -23,9 +23,14 @@ def layers_of(modules):
             if sees_the_batch(layer)]
 
 
-def hold(layer):
+def label(name, layer):
+    """As vary.json lists it."""
+    return f"{type(layer).__name__ if isinstance(layer, _NormBase) else 'SpectralNorm'} {name}"
+
+
+def hold(layer, dtype=None):
     """It stays out of training, by statistics that stand still."""
     if isinstance(layer, _NormBase) and layer.running_mean is None:
-        layer.running_mean, layer.running_var = torch.zeros(layer.num_features), torch.ones(layer.num_features)
+        layer.running_mean, layer.running_var = (fill(layer.num_features, dtype=dtype) for fill in (torch.zeros, torch.ones))
     layer.train(False)
     layer.train = lambda mode=True: layer

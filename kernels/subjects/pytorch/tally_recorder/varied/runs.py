@@ -12,12 +12,14 @@ from ..steps import SeesSteps
 from .draws import Draws, MicroBatches, Plan
 from .executor import Ended, Executor
 from .items import Items
-from .layers import hold, layers_of
+from .layers import hold, label, layers_of
 from .places import own_frame
 from .precision import Lifts
 from .rows import count_of, dealt, hash_of, mapped, spans_of
 from .weights import Weights
 
+DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded alike for every window: rows of other micro-batches may "
+                   "have other numbers")
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 
 
@@ -37,11 +39,13 @@ def generators_kept():
     """All generators of random numbers are behind it as they were before."""
     numpy = sys.modules.get("numpy")
     kept = random.getstate(), numpy and numpy.random.get_state()
-    with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []):
-        yield
-    random.setstate(kept[0])
-    if numpy:
-        numpy.random.set_state(kept[1])
+    try:
+        with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []):
+            yield
+    finally:
+        random.setstate(kept[0])
+        if numpy:
+            numpy.random.set_state(kept[1])
 
 
 def seed_all(seed):
@@ -49,6 +53,11 @@ def seed_all(seed):
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def other_generators():
+    numpy = sys.modules.get("numpy")
+    return random.getstate(), numpy and str(numpy.random.get_state(legacy=False)["state"])
 
 
 def moved_by_half_ulps(stream, unit):
@@ -105,7 +114,7 @@ class Function(Executor):
     def __init__(self, step, make, data, rows, windows, seed):
         super().__init__(rows, windows, seed)
         self.step, self.make, self.data = step, make, data
-        self.settled, self.first, self.lifts, self.plans, self.of_gradients = False, None, None, {}, Weights(self)
+        self.first, self.lifts, self.plans, self.of_gradients = None, None, {}, Weights(self)
         for name, value, least in (("rows", rows, 2), ("windows", windows, 1)):
             if not isinstance(value, int) or value < least:
                 raise CaptureError(f"vary: found {name}={value!r}, expected a whole number of at least {least}; pass another")
@@ -153,8 +162,6 @@ class Function(Executor):
 
     def ended(self, ask):
         """The run that is asked for."""
-        if not self.settled:
-            self.settle(getattr(torch, self.precisions[0]))
         first, self.first = self.first, None
         if first and self.is_whole(ask) and not (ask["moved"] or ask["frozen"]):
             return first
@@ -165,33 +172,50 @@ class Function(Executor):
     def weights(self, ask):
         return self.of_gradients.of(ask)
 
-    def settle(self, dtype):
-        """Finds out what the step does to formats, what it draws at random, and whether that can be dealt by rows: else
-        dropout is off in all runs. What is not needed for that is left out of them."""
-        whole, cut = ([spans_of(sizes, self.rows)] * self.windows for sizes in (None, (1, self.rows - 1)))
-        self.settled = True
-        for dropout in (True, False):
-            self.plans, self.lifts = {False: Plan(dropout), True: Plan(False)}, Lifts()
-            self.first, plan = self.trained(dtype, whole), self.plans[False]
-            if self.first.error or not (plan.drawn or plan.mean or self.lifts.found):
-                self.first, self.plans, self.lifts = None, {}, None
-                return
-            self.lifts = self.lifts if self.lifts.found else None
-            if not plan.drawn:
+    def head(self):
+        self.settle()
+        return super().head()
+
+    def settle(self):
+        """Finds out in which format the step runs, what it does to formats, what it draws at random, and whether that can be
+        dealt by rows. What is not needed for that is left out of all runs."""
+        errors = []
+        for precision in self.precisions:
+            if self.is_dealt(getattr(torch, precision), True) or self.is_dealt(getattr(torch, precision), False):
                 break
-            self.trained(torch.float32, cut[:1])
-            if not plan.undealt:
-                break
-            undealt = ", ".join(sorted(plan.undealt))
-            if not dropout:
-                raise CaptureError(f"vary: found a step that draws by {undealt} what cannot be dealt by rows, expected numbers whose "
-                                   "one extent is in proportion to the rows; draw them in `data`")
-            self.notes.append(f"dropout was off: what {undealt} draws cannot be dealt by rows")
+            errors.append(self.first.error)
+        if len(errors) == len(self.precisions):  # what sees the operations may be the cause: without it
+            self.first, self.plans, self.lifts = None, {}, None
+            return
+        if errors:
+            self.precisions = self.precisions[1:]
+            self.notes.append(f"float64 cannot be had ({errors[0]['type']}: {errors[0]['text']})")
+        plan = self.plans[False]
+        self.lifts = self.lifts if self.lifts.found else None
         if plan.dealt:
             self.notes.append(f"what {', '.join(sorted(plan.dealt))} draws was dealt by rows: every row has the same numbers in "
                               "whatever micro-batch it is")
         if not (plan.drawn or plan.mean):
             self.plans = {}
+        if not self.plans and not self.lifts:
+            self.first = None
+
+    def is_dealt(self, dtype, dropout):
+        """Whether the whole batch comes to its end, and all draws can be dealt."""
+        whole, cut = ([spans_of(sizes, self.rows)] * self.windows for sizes in (None, (1, self.rows - 1)))
+        self.plans, self.lifts = {False: Plan(dropout), True: Plan(False)}, Lifts()
+        self.first, plan = self.trained(dtype, whole), self.plans[False]
+        if self.first.error:
+            return False
+        if plan.drawn:
+            self.trained(torch.float32, cut[:1])
+        if plan.undealt:
+            undealt = ", ".join(sorted(plan.undealt))
+            if not dropout:
+                raise CaptureError(f"vary: found a step that draws by {undealt} what cannot be dealt by rows, expected numbers whose "
+                                   "one extent is in proportion to the rows; draw them in `data`")
+            self.notes.append(f"dropout was off: what {undealt} draws cannot be dealt by rows")
+        return not plan.undealt
 
     def trained(self, dtype, spans, moved=None, frozen=(), watch=None):
         """The loop on the rows of these spans, window by window. `watch` is told of the state and of each window."""
@@ -199,9 +223,9 @@ class Function(Executor):
         with generators_kept():
             state = self.made(dtype, moved)
             layers = layers_of(parts_of(state, torch.nn.Module))
-            self.layers = [f"{type(layer).__name__} {name}" for name, layer in layers]
+            self.layers = [label(*layer) for layer in layers]
             for _, layer in layers if "batch_norm" in frozen else ():
-                hold(layer)
+                hold(layer, dtype)
             before = None if self.wholes else {name: tensor.clone() for name, tensor in tensors_of_state(state).items()}
             steps = Steps(state)
             ended.steps = steps.counts
@@ -219,11 +243,14 @@ class Function(Executor):
                 if watch:
                     watch.window()
                 seed_all(self.seed + 1000 + window)
+                before_step = other_generators()
                 if self.lifts and dtype == torch.float64:
                     modes.enter_context(self.lifts)
                 with modes, Items() as items:
                     ended.error = self.stepped(state, micro_batches, dtype)
                 ended.items.append(items.of(rows, own))
+                if other_generators() != before_step and DRAWN_ELSEWHERE not in self.notes:
+                    self.notes.append(DRAWN_ELSEWHERE)
                 if ended.error:
                     break
         ended.rows_hash = hash_of(drawn)

@@ -1,4 +1,4 @@
-"""Runs a loop on the same rows in other micro-batches, as the program asks, until that has a verdict."""
+"""Runs a loop on the same rows in other micro-batches, as `tally vary` asks, until that has a verdict."""
 import functools
 import json
 import os
@@ -7,10 +7,10 @@ import tempfile
 from dataclasses import dataclass, field
 
 from ..errors import CaptureError
-from . import rule
+from ..verdict import command, run
 from .runs import Function
 
-FILE = "vary.json"
+FILE, PAGE = "vary.json", "vary.html"
 
 
 class VaryFailed(AssertionError):
@@ -19,8 +19,8 @@ class VaryFailed(AssertionError):
 
 @dataclass
 class Verdict:
-    """`partition` is the smallest that fails, `drift` how far those that pass end from the whole batch in float32. `page` is
-    what `tally vary` wrote, where the folder was kept."""
+    """`partition` is the coarsest that fails, `drift` how far those that pass end from the whole batch in float32, `weights`
+    those of a row of each micro-batch. `page` is what `tally vary` wrote, where the folder was kept."""
     passed: bool
     cause: str
     sentence: str
@@ -32,23 +32,36 @@ class Verdict:
     page: str = ""
 
     def raise_if_failed(self):
+        __tracebackhide__ = True  # of pytest
         if not self.passed:
-            raise VaryFailed(self.sentence)
+            raise VaryFailed(f"{self.sentence}\n{self.page}")
 
 
 def written(folder, document):
     path = os.path.join(folder, FILE)
     with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1, allow_nan=False)
+        json.dump(document, file, allow_nan=False)
     os.replace(path + ".new", path)
 
 
-def judged(executor, folder):
+def asked(program, folder):
+    """What the program says of a folder, or wants to be run there."""
+    done = run(program, "vary", folder, "--json")
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        said = " ".join((done.stderr or done.stdout).split())[:300]
+        raise CaptureError(f"tally: found {program}, which says of {folder}: {said or 'nothing'}; expected a verdict of `tally vary`; "
+                           "pass tally= or set TALLY") from None
+
+
+def judged(executor, folder, tally=None):
     """What the program says in the end, and the document that says it. All that is run is written to `folder`."""
+    program = command(tally)
     document = {**executor.head(), "runs": [], "weights": [], "notes": [], "layers": []}
     while True:
         written(folder, document)
-        answer = rule.judged(document)
+        answer = asked(program, folder)
         if answer["verdict"] != "asks":
             return answer, document
         for ask in answer["asks"]:
@@ -59,30 +72,31 @@ def judged(executor, folder):
             document["notes"], document["layers"] = executor.notes, executor.layers
 
 
-def verdict_of(executor, out=None):
+def verdict_of(executor, out=None, tally=None):
     """Runs it in the folder `out`, or in one that is removed where the loop passes."""
     if out is not None:
         os.makedirs(out, exist_ok=True)
-    folder = out or tempfile.mkdtemp(prefix="tally-vary-")
-    kept = False
+    folder, kept = out or tempfile.mkdtemp(prefix="tally-vary-"), out is not None
     try:
-        answer, document = judged(executor, folder)
+        answer, _ = judged(executor, folder, tally)
         if answer["verdict"] == "error":
-            raise CaptureError(answer["sentence"])
-        kept = answer["verdict"] == "fail"
+            raise CaptureError(f"vary: {answer['sentence']}")
+        kept = kept or answer["verdict"] == "fail"
+        if kept:
+            run(command(tally), "vary", folder)
     finally:
-        if not out and not kept:
+        if not kept:
             shutil.rmtree(folder)
-    page = os.path.join(folder, "vary.html")
-    return Verdict(not kept, answer["cause"], answer["sentence"], tuple(answer["partition"]), answer["drift"], answer["gaps"],
-                   document["weights"][-1]["found"] if document["weights"] else [], document["notes"],
-                   page if os.path.exists(page) else "")
+    return Verdict(answer["verdict"] == "pass", answer["cause"], answer["sentence"], tuple(answer["partition"]), answer["drift"],
+                   answer["gaps"], answer.get("weights", {}).get("found", []), answer["notes"],
+                   os.path.join(folder, PAGE) if kept else "")
 
 
 def equivalence(**options):
     """Makes a test of a step, for pytest and for unittest: it fails where `vary(step, **options)` does."""
     def test_of(step):
         def test(*own):
+            __tracebackhide__ = True  # of pytest
             vary(functools.partial(step, *own), **options).raise_if_failed()
         functools.update_wrapper(test, step)
         del test.__wrapped__  # pytest takes the arguments of what stands there for fixtures
@@ -90,7 +104,7 @@ def equivalence(**options):
     return test_of
 
 
-def vary(step, *, make, data, rows=8, windows=2, seed=0, out=None):
+def vary(step, *, make, data, rows=8, windows=2, seed=0, out=None, tally=None):
     """Runs `step(state, micro_batches)` on the same rows in several partitions. `make()` builds models and optimizers from
     torch's seed, `data(window)` gives the rows of one window. Says nothing of bugs that all partitions share."""
-    return verdict_of(Function(step, make, data, rows, windows, seed), out)
+    return verdict_of(Function(step, make, data, rows, windows, seed), out, tally)

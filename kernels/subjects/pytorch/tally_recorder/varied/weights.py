@@ -103,7 +103,7 @@ def watched(function, spans, frozen):
     """What was seen of each window of a run; None of one that ended early."""
     watch = Watch()
     with watch.running():
-        ended = function.trained(torch.float64, spans, frozen=frozen, watch=watch)
+        ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
     return None if ended.error else watch.windows
 
 
