@@ -1,4 +1,6 @@
-"""Scripts of Accelerate, Lightning and Trainer that know nothing of Tally, on the same rows in other micro-batches."""
+"""Scripts of Accelerate, Lightning and Trainer that know nothing of Tally, on the same rows in other micro-batches.
+
+The program is named by the variable TALLY, or found on the PATH."""
 import json
 import os
 import subprocess
@@ -30,7 +32,7 @@ class AsShipped(unittest.TestCase):
                 code, said, document = self.varied(name)
                 self.assertEqual(code, FAIL, said)
                 self.assertIn(f"preset {name}: ", said)
-                self.assertIn("1/(K n_k)", said)
+                self.assertIn("and by K = 2", said)
                 self.assertEqual(len(set(document["weights"][-1]["sizes"])), 2)
                 equal = [run["micro_batches"] for run in document["runs"] if run["sizes"] == [2, 2]]
                 self.assertEqual(equal[0], [2, 2])

@@ -6,12 +6,11 @@ import shlex
 import signal
 import sys
 
+from ... import verdict
 from ...errors import CaptureError
 from ..verdict import judged
 from .presets import PRESETS, detected
 from .runs import Script
-
-CODES = {"pass": 0, "fail": 1, "error": 2}
 
 
 def options_of(arguments):
@@ -79,6 +78,7 @@ def main(arguments):
     options = options_of(arguments)
     signal.signal(signal.SIGTERM, terminated)
     try:
+        program = verdict.command(None)
         preset, words = words_of(options)
         try:
             os.makedirs(options.out, exist_ok=True)
@@ -87,14 +87,15 @@ def main(arguments):
         with Script(options.script, options.arguments, words, preset, options.module, options.rows, options.windows, options.seed,
                     options.out) as script:
             script.prepare()
-            answer, document = judged(script, options.out)
+            judged(script, options.out)
             script.say_done()
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    for note in document["notes"]:
-        print(f"note: {note}")
-    print(f"{answer['verdict']}: {answer['sentence']}")
-    return CODES[answer["verdict"]]
+    done = verdict.run(program, "vary", options.out)
+    print(done.stdout, end="")
+    notes = [f"note: {note}\n" for note in script.notes] if done.returncode == 2 else []  # else they stand with the verdict
+    print(done.stderr, *notes, sep="", end="", file=sys.stderr)
+    return done.returncode

@@ -83,7 +83,8 @@ class Driver:
             if self.run["watch"] is not None:
                 left.update(columns=self.seen.columns, accumulated=self.seen.accumulated, handed=self.seen.handed, terms=self.seen.terms)
             torch.save(left, os.path.join(self.folder, "tensors.pt"))
-        document = {**self.seen.document(), "error": error, "compiled": self.compiled, "places": self.seen.places,
+        document = self.seen.document()
+        document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled, "places": self.seen.places,
                     "layers": list(self.layers), "dropped": self.functions.dropped,
                     "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, "seen.json"), "w", encoding="utf-8") as file:
@@ -137,7 +138,7 @@ def run(path):
     driver = Driver(path)
     error = driver.ended()
     if not driver.seen.told:
-        driver.write(error if len(driver.seen.windows) < driver.run["windows"] else None)
+        driver.write(error)
 
 
 def main():

@@ -39,7 +39,7 @@ class Loaders:
             return windows * len(self.sizes) + sum(first < rest for first in itertools.accumulate((0, *self.sizes[:-1])))
 
         def follows(iterator):
-            self.seen.is_over()
+            self.seen.goes_on()
             batch = following(iterator)
             return self.casts.rows(batch) if self.casts.on else batch
 

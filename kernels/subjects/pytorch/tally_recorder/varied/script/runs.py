@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 
 import torch
 
@@ -30,7 +29,7 @@ class Script(Executor):
         super().__init__(rows, windows, seed)
         self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
-        self.first = None  # the run of the whole batch, until it is asked for
+        self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
         self.equal_only, self.process, self.rows_of_all = False, None, None
 
     def loop(self):
@@ -118,21 +117,24 @@ class Script(Executor):
         """The run that is asked for."""
         seen, left = self.first or self.asked(ask)
         self.first = None
-        if not seen["error"] and ask["sizes"] and seen["dealt"] and 0 < len(seen["dealt"][0]) != len(ask["sizes"]):
-            found, sizes = (", ".join(map(str, value)) for value in (seen["dealt"][0], ask["sizes"]))
-            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(ask['sizes'])} "
-                               f"was said, expected one after {sizes}; give the script's own words for both in --set")
+        dealt = [] if seen["error"] or not seen["dealt"] else seen["dealt"][0]
+        self.passes = self.passes or len(dealt)
+        sizes = ask["sizes"] or [self.rows]
+        if dealt and not len(sizes) <= len(dealt) <= len(sizes) * self.passes:
+            found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
+            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes)} was "
+                               f"said, expected one after {expected}; give the script's own words for both in --set")
         if not seen["error"] and not ask["moved"]:
             self.compare_rows(ask, seen["rows"])
-        rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(window) for window in seen.get("rows", [])).encode()).hexdigest()
+        rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
         return Ended(left.get("tensors", {}), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
                      seen["error"], trained=seen.get("trained", True))
 
     def compare_rows(self, ask, rows):
         """Says in how many a run trains on other rows than the first did."""
-        self.rows_of_all = rows if self.rows_of_all is None else self.rows_of_all
-        other = sum(sum((Counter(window) - Counter(whole)).values()) for window, whole in zip(rows, self.rows_of_all))
-        lost = sum(sum((Counter(whole) - Counter(window)).values()) for window, whole in zip(rows, self.rows_of_all))
+        rows = [set(window) for window in rows]
+        self.rows_of_all = self.rows_of_all or rows
+        other, lost = (sum(len(a - b) for a, b in zip(*pair)) for pair in ((rows, self.rows_of_all), (self.rows_of_all, rows)))
         if other or lost:
             sizes = ", ".join(map(str, ask["sizes"] or [self.rows]))
             self.note(f"with micro-batches of {sizes} rows the script trains on {other} rows that the windows of the whole batch do not "
@@ -162,15 +164,15 @@ class Script(Executor):
             self.note(f"the script ends after {len(seen['steps'])} of {self.windows} windows")
             self.windows = len(seen["steps"])
         found = seen["dealt"][0][0] if seen["dealt"] and seen["dealt"][0] else None
-        if found not in (None, self.rows) or len(seen["dealt"][0]) > seen["micro_batches"][0]:
+        if found not in (None, self.rows):
             raise CaptureError(f"{self.script}: found {found} rows in a micro-batch where {self.what_was_asked([self.rows])} was said, "
                                f"expected {self.rows}; give the script's own words in --set, or --rows")
         if found is None:
             self.note("no rows were seen: the models are given no tensors that are not computed")
         if not seen["short_last"] and "{sizes}" not in " ".join(self.words):
             self.equal_only = True
-            self.note("only equal micro-batches were dealt: " + (
-                "no DataLoader deals the rows, or it drops a short last batch; a script that can deal others says so by {sizes}"))
+            self.note("only equal micro-batches were dealt: no DataLoader deals the rows, or it drops a short last batch; a script that "
+                      "can deal others says so by {sizes}")
         if seen["dropped"]:
             self.note("dropout was off in all runs")
         if seen["compiled"]:
@@ -188,8 +190,8 @@ class Script(Executor):
         """By the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each weighs, and
         what it should."""
         sizes, window, frozen = ask["sizes"], ask.get("window", 0), ask.get("frozen", [])
-        entry = {"sizes": sizes, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None, "terms": [], "terms_rest": None,
-                 "place": None}
+        entry = {"sizes": sizes, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None,
+                 "terms": [], "terms_rest": None, "place": None}
         run = {"precision": self.precisions[0], "moved": 0, "frozen": frozen}
         (seen, cut), (_, whole) = (self.asked({**run, "sizes": each}, window) for each in (sizes, None))
         columns = cut.get("columns") or []

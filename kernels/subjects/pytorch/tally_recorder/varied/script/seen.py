@@ -28,7 +28,7 @@ class Stepped:
         self.seen.step_begins(self.optimizer)
 
     def step_ends(self):
-        self.seen.step_ends(self.optimizer)
+        self.seen.step_ends()
 
 
 def bytes_of_row(row, mask):
@@ -54,18 +54,17 @@ def rows_of(tensors, mask=None):
 
 
 class Window:
-    """From one round of steps to the next. `dealt` are the rows of each micro-batch, `items` what each counts."""
+    """Up to a step, and those behind it. `dealt` are the rows of each micro-batch, `items` what each counts."""
 
     def __init__(self):
-        self.first = None  # the optimizer that steps first
-        self.steps, self.backwards, self.stepped, self.rows, self.dealt, self.items = 0, 0, set(), [], [], []
+        self.steps, self.backwards, self.rows, self.dealt, self.items = 0, 0, [], [], []
         self.outputs = []  # of models: what is computed is no row; kept, so that no row comes to lie where one lay
 
 
 class Seen:
-    """A window is over when every optimizer has made its step, or the first of them is to make one more. Behind
-    `windows` of them `finished()` is told once, at the script's next call of a model, backward pass or batch. `watch` is the
-    window whose gradients are kept, if any: what each micro-batch left, and what its first step was handed."""
+    """A window is over where, behind a step, a model is called, a backward pass begins or a batch is dealt. Behind `windows` of
+    them `finished()` is told once, and the script ended. `watch` is the window whose gradients are kept, if any: what each
+    micro-batch left, and what its first step was handed."""
 
     def __init__(self, windows, finished, watch=None):
         self.wanted, self.finished, self.watch = windows, finished, watch
@@ -80,8 +79,10 @@ class Seen:
     def watches(self):
         return self.watch == len(self.windows) and self.handed is None
 
-    def is_over(self):
-        """Ends the script where it has shown its windows; at once where it did not let itself be ended."""
+    def goes_on(self):
+        """The script, which is ended where it has shown its windows; at once where it did not let itself be ended."""
+        if self.window.steps:
+            self.close()
         if len(self.windows) < self.wanted:
             return
         if self.told:
@@ -90,16 +91,18 @@ class Seen:
         self.finished()
         raise Enough
 
+    def close(self):
+        self.windows.append(self.window)
+        self.window = Window()
+
     def step_begins(self, optimizer):
-        if self.window.stepped and optimizer is self.window.first:
-            self.close()
-        self.is_over()
         if self.before is None:
             self.before = self.tensors()
-        if not self.window.stepped:
-            self.window.first = optimizer
-        if self.watch is not None and not self.window.stepped:
+        if self.watch is not None and not self.window.steps:
             self.handed_to(optimizer)
+
+    def step_ends(self):
+        self.window.steps += 1
 
     def handed_to(self, optimizer):
         """The first step of a window, up to the one that is watched."""
@@ -121,16 +124,6 @@ class Seen:
                         moments.setdefault(f"the moments ({key})", {})[name] = flat_of(value)
         self.terms += [("the parameters", parameters), *moments.items()]
 
-    def step_ends(self, optimizer):
-        self.window.steps += 1
-        self.window.stepped.add(id(optimizer))
-        if len(self.window.stepped) == len(self.optimizers):
-            self.close()
-
-    def close(self):
-        self.windows.append(self.window)
-        self.window = Window()
-
     def gradients(self, own=None):
         if self.named is None:
             self.named = names_of(self.optimizers)
@@ -142,7 +135,7 @@ class Seen:
         def backward(*args, **kwargs):
             if self.inside:  # a checkpoint's own, within another
                 return original(*args, **kwargs)
-            self.is_over()
+            self.goes_on()
             self.inside = True
             watched = self.watches() and self.optimizers
             before = self.gradients() if watched else {}
@@ -160,7 +153,7 @@ class Seen:
 
     def model_called(self, module, args, kwargs):
         """Before what the script gives a model is cast."""
-        self.is_over()
+        self.goes_on()
         if not torch.is_grad_enabled():
             return
         own = {id(parameter) for optimizer in self.optimizers for group in optimizer.param_groups for parameter in group["params"]}
@@ -177,7 +170,8 @@ class Seen:
             self.window.dealt.append(len(rows))
 
     def model_gave(self, result):
-        self.window.outputs += [tensor.detach() for tensor in tensors_of(result)]
+        if torch.is_grad_enabled():
+            self.window.outputs += [tensor.detach() for tensor in tensors_of(result)]
 
     def counted(self, items):
         """By a loss of classes."""
@@ -186,8 +180,10 @@ class Seen:
             self.window.items[self.window.backwards] += items
 
     def document(self):
+        if self.window.steps:
+            self.close()
         return {"steps": [window.steps for window in self.windows], "micro_batches": [window.backwards for window in self.windows],
-                "rows": [sorted(window.rows) for window in self.windows], "dealt": [window.dealt for window in self.windows],
+                "rows": [window.rows for window in self.windows], "dealt": [window.dealt for window in self.windows],
                 "items": [window.items for window in self.windows], "optimizers": len(self.optimizers),
                 "trained": any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}
 

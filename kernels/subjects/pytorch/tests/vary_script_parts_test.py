@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""What a script is run with, part by part: python3 tests/vary_script_parts_test.py"""
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+
+from tally_recorder.varied.script import presets  # noqa: E402
+from tally_recorder.varied.script.casts import Casts, set_default_dtype  # noqa: E402
+from tally_recorder.varied.script.runs import Script  # noqa: E402
+from tally_recorder.varied.script.seen import rows_of  # noqa: E402
+
+PLAIN = os.path.join(HERE, "scripts", "plain.py")
+
+
+class Parts(unittest.TestCase):
+    def test_where_float64_cannot_be_had(self):
+        with tempfile.TemporaryDirectory() as folder, Script(PLAIN, ["--only-float32"], ["--batch-size", "{rows}"], rows=4,
+                                                             folder=folder) as script:
+            script.prepare()
+            self.assertEqual(script.head()["precisions"], ["float32"])
+            self.assertRegex(script.notes[0], "float64 cannot be had: TypeError at .*plain.py:")
+
+    def test_a_row_is_the_same_whatever_pads_it(self):
+        short, long = torch.tensor([[5, 6, 0]]), torch.tensor([[7, 8, 9, 9, 9], [5, 6, 0, 0, 0]])
+        self.assertEqual(rows_of([short]), rows_of([long])[1:])
+        padded, mask = torch.tensor([[9, 5, 6]]), torch.tensor([[0, 1, 1]])
+        self.assertEqual(rows_of([padded, mask], mask), rows_of([torch.tensor([[5, 6]]), torch.ones(1, 2).long()], torch.ones(1, 2)))
+        self.assertNotEqual(rows_of([short]), rows_of([long])[:1])
+
+    def test_frameworks_are_detected_by_what_is_imported(self):
+        for text, preset in (("from transformers import Trainer", "trainer"), ("import transformers\ntransformers.Trainer()", "trainer"),
+                             ("from transformers import LlamaForCausalLM\nfrom accelerate import Accelerator", "accelerate"),
+                             ("import lightning as L\nL.Trainer()", "lightning"), ("import deepspeed", "deepspeed"),
+                             ("exec(open('configurator.py').read())", "nanogpt"), ("import torch", None), ("(", None)):
+            self.assertEqual(presets.detected(text), preset, text)
+
+
+class InOneFormat(unittest.TestCase):
+    def cast(self, dtype):
+        self.addCleanup(set_default_dtype, torch.float32)
+        self.addCleanup(setattr, torch, "set_default_dtype", set_default_dtype)
+        return Casts(dtype)
+
+    def test_all_that_is_asked_for_is_of_it(self):
+        for dtype in (torch.float64, torch.float32):
+            casts = self.cast(dtype)
+            with casts:
+                before = torch.ones(2)
+                self.assertEqual(before.dtype, torch.float32)
+                casts.begin()
+                here = torch.ones(2, 2)
+                for found in (here, here.float(), here.to(torch.bfloat16), here.half(), torch.zeros(2, dtype=torch.float32),
+                              F.softmax(here, -1, dtype=torch.float32), torch.arange(3).float(), torch.randn(3), torch.rand_like(here),
+                              here @ before, F.linear(before, here), torch.cat([here[0], before]), F.gumbel_softmax(before)):
+                    self.assertEqual(found.dtype, dtype)
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    self.assertEqual(F.linear(here, here).dtype, dtype)
+            set_default_dtype(torch.float32)
+
+    def test_all_formats_draw_alike(self):
+        drawn = {}
+        for dtype in (torch.float64, torch.float32):
+            casts = self.cast(dtype)
+            with casts:
+                casts.begin()
+                torch.manual_seed(0)
+                layer = torch.nn.Linear(3, 5)
+                drawn[dtype] = [torch.randn(7), torch.rand(7), torch.empty(3).normal_(), torch.bernoulli(torch.full((9,), 0.5)),
+                                torch.multinomial(torch.ones(4) / 4, 2), torch.normal(torch.zeros(3), torch.ones(3)),
+                                torch.randperm(5), layer.weight.detach(), layer.bias.detach()]
+                self.assertEqual(layer.weight.dtype, dtype)
+            set_default_dtype(torch.float32)
+        for one, other in zip(*drawn.values()):
+            self.assertTrue(torch.equal(one, other.to(one.dtype)))
+
+    def test_rows_are_moved_alike_in_whatever_batch(self):
+        casts = Casts(torch.float64, stream=1)
+        self.addCleanup(setattr, torch, "set_default_dtype", set_default_dtype)
+        rows = torch.randn(6, 3)
+        moved = casts.rows(rows)
+        self.assertTrue(torch.equal(moved[2:], casts.rows(rows[2:])))
+        far = (moved / rows.double() - 1).abs()
+        self.assertGreater(float(far.min()), 0)
+        self.assertLessEqual(float(far.max()), 2.0**-24)
+
+
+if __name__ == "__main__":
+    unittest.main()
