@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 BUILD = sys.argv.pop()
@@ -16,12 +17,14 @@ TABLE = re.findall(r"^\|((?: `\w+`,?)+) \|", (ROOT / "tests" / "README.md").read
 def rows():
     """{name: (labels, further properties, command)} of every test, those of a configuration too."""
     found = {}
-    for configuration in {"Release", *re.findall(r"CONFIGURATIONS (\w+)", LISTS)}:
-        told = subprocess.run(["ctest", "--test-dir", BUILD, "-C", configuration, "--show-only=json-v1"], check=True,
-                              capture_output=True, text=True).stdout
-        for test in json.loads(told)["tests"]:
-            properties = {field["name"]: field["value"] for field in test.get("properties", [])}
-            found[test["name"]] = set(properties.get("LABELS", [])), properties, test.get("command", [])
+    with tempfile.TemporaryDirectory() as aside:  # in BUILD this would begin the log of the run that goes on there anew
+        (pathlib.Path(aside) / "CTestTestfile.cmake").write_text(f"subdirs([[{BUILD}]])\n", encoding="utf-8")
+        for configuration in {"Release", *re.findall(r"CONFIGURATIONS (\w+)", LISTS)}:
+            told = subprocess.run(["ctest", "--test-dir", aside, "-C", configuration, "--show-only=json-v1"], check=True,
+                                  capture_output=True, text=True).stdout
+            for test in json.loads(told)["tests"]:
+                properties = {field["name"]: field["value"] for field in test.get("properties", [])}
+                found[test["name"]] = set(properties.get("LABELS", [])), properties, test.get("command", [])
     return found
 
 
@@ -41,8 +44,10 @@ class Rows(unittest.TestCase):
     def test_every_file_that_is_a_test_is_run(self):
         run = {word for _, _, command in self.rows.values() for word in command}
         scripts = [path for path in (ROOT / "tests" / "launcher").glob("*.sh") if path.stem != "bare_root"]
-        tests = [str(path) for folder in ("tests", "kernels") for path in (ROOT / folder).rglob("*_test.py")]
-        self.assertEqual([test for test in [*tests, *map(str, scripts)] if test not in run], [])
+        tests = [path for folder in ("tests", "kernels") for path in (ROOT / folder).rglob("*_test.py")]
+        if not any(name.endswith(".failures") for name in self.rows):  # without MPI
+            tests.remove(ROOT / "tests" / "mpi" / "failures_test.py")
+        self.assertEqual([test for test in [*tests, *scripts] if str(test) not in run], [])
         self.assertTrue(tests and scripts)
 
     def test_every_law_fault_and_style_check_has_its_row(self):

@@ -32,7 +32,7 @@ class Units(unittest.TestCase):
         script.write_text(SCRIPT.format(root=self.root, units=UNITS, on=on, bytes=limit,
                                         sources=" ".join(f'"{self.root}/{path}"' for path in sizes)))
         ran = subprocess.run(["cmake", "-P", script], capture_output=True, text=True, check=True)
-        units = [pathlib.Path(unit) for unit in ran.stderr.strip().split(";")]
+        units = [pathlib.Path(unit) for unit in ran.stderr.strip().split(";") if unit]
         self.assertEqual(len(units), len(set(units)))
         return {str(unit.relative_to(self.root)).removeprefix("build/units/first/"):
                 re.findall('^#include "(.*)"$', unit.read_text(), re.MULTILINE) for unit in units}
@@ -58,10 +58,11 @@ class Units(unittest.TestCase):
     def test_what_has_not_changed_is_left_and_what_is_none_any_more_is_removed(self):
         sizes = {"a/b.cpp": 60, "a/c.cpp": 60, "b/d.cpp": 1}
 
-        first, again, less = [self.times(made) for made in (sizes, sizes, {"a/b.cpp": 60})]
+        first, again, less, none = [self.times(made) for made in (sizes, sizes, {"a/b.cpp": 60}, {})]
 
         self.assertEqual((len(first), again), (4, first))
         self.assertEqual(less, {unit: time for unit, time in first.items() if unit in ("first/a/1.cpp", "second/other/1.cpp")})
+        self.assertEqual(list(none), ["second/other/1.cpp"])
 
     def test_without_units_each_source_is_itself(self):
         self.assertEqual(self.made({"a/b.cpp": 1, "a/c.cpp": 1}, on="OFF"), {"a/b.cpp": [], "a/c.cpp": []})

@@ -1,0 +1,2 @@
+#pragma once
+#include <no_such_header.h>

@@ -1,0 +1,2 @@
+#include <string>
+#include "oracle/second_in_its_source.hpp"
