@@ -132,6 +132,11 @@ class Wheel(unittest.TestCase):
         named = ("libflint-arb", "libflint", "libmpfr", "libgmp", "libntl", "libgf2x", "libstdc++", "libssl", "zlib", "tally")
         self.assertEqual([name for name in named if not any(license.startswith(name) for license in held)], [], held)
 
+    def test_pytest_finds_its_fixture(self):
+        entries, = self.unpacked.glob("*.dist-info/entry_points.txt")
+        self.assertIn("[pytest11]\npytest_tally = pytest_tally\n", entries.read_text())
+        self.assertTrue((self.unpacked / "pytest_tally" / "__init__.py").is_file())
+
     def test_it_says_how_it_was_installed(self):
         said = self.alone("tally", "doctor")
         self.assertRegex(said, r"^tally     \d+\.\d+\.\d+, (of no repository|commit [0-9a-f]{12}\+?)\n")

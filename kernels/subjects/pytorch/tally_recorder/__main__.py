@@ -29,6 +29,8 @@ def options_of(arguments):
     parser.add_argument("--windows", type=int, help="how many windows to record (all)")
     parser.add_argument("--start", type=int, default=0, help="the first of them (0)")
     parser.add_argument("--every", type=int, help="record as many again every so many windows")
+    parser.add_argument("--watch", type=int, metavar="N", help="judge --windows (1) in N while the script goes on, each in a "
+                        "folder of --out")
     parser.add_argument("--stop", action="store_true", help="end the script when --windows are recorded")
     parser.add_argument("--level", choices=LEVELS, default="state")
     parser.add_argument("--normalisation", choices=NORMALISATIONS, help="as it is meant (window_items)")
@@ -46,7 +48,11 @@ def options_of(arguments):
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
     parser.add_argument("script", help="the script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="and its arguments")
-    return parser, parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.watch is not None and (options.stop or options.every is not None):
+        parser.error("--watch: found --stop or --every beside it, expected neither, as each stretch is judged as it ends; leave "
+                     "one of them out")
+    return parser, options
 
 
 def main():
@@ -60,17 +66,20 @@ def main():
     try:
         verdict.command(options.tally)
         folders.can_be_written(options.out)
-        if options.every is None:
+        if options.every is None and options.watch is None:
             folders.is_free(options.out)
+        watched = {} if options.watch is None else {"watch": options.watch, "out": options.out, "tally": options.tally}
         watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
                       every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
                       loss=options.loss, divide=options.divide, layers=options.layers,
-                      samples=options.samples, ranks=options.ranks, name=options.script)
+                      samples=options.samples, ranks=options.ranks, name=options.script, **watched)
         watch.run([options.script, *options.arguments], options.module)
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    code = watch.recorder.check(options.out, options.tally) if watch.recorder is not None else 2
+    if watch.recorder is None:
+        return 2
+    code = watch.recorder.check() if watched else watch.recorder.check(options.out, options.tally)
     return 130 if watch.failed is KeyboardInterrupt else 2 if watch.failed else code
 
 

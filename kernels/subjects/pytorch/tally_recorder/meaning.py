@@ -78,3 +78,8 @@ class Meaning:
                 return window, count, size
             window, count = window + 1, count - size
         raise AssertionError("a repeated list of windows covers every micro-batch")
+
+    def first_of(self, window):
+        """The number of the window's first micro-batch."""
+        rounds, rest = divmod(window, len(self.counts))
+        return rounds * sum(self.counts) + sum(self.counts[:rest])

@@ -53,9 +53,13 @@ class Recorder:
     tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
     model. Of processes that torch.distributed has joined each records its rank; `ranks` says in the words of
     `execution.ranks` how they add up, False that each is to be recorded alone. Of several optimizers, `Recorder([model, …],
-    [optimizer, …], …)`, each is recorded by itself. Of parameters in a format that no case has, the steps alone are judged."""
+    [optimizer, …], …)`, each is recorded by itself. Of parameters in a format that no case has, the steps alone are judged.
+    With `watch=N` one window in N is judged while the loop goes on: see `watched.py`."""
 
-    def __new__(cls, model, optimizer, micro_batches, **options):
+    def __new__(cls, model, optimizer, micro_batches, *, watch=None, **options):
+        if watch is not None:
+            from .watched import Watched  # which makes a recorder for each stretch
+            return Watched(model, optimizer, micro_batches, watch=watch, **options)
         if isinstance(optimizer, (list, tuple)):
             return Several(cls, model, optimizer, micro_batches, **options)
         if isinstance(model, torch.nn.Module) and isinstance(optimizer, torch.optim.Optimizer):
@@ -68,7 +72,7 @@ class Recorder:
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
-                 every=None, layers="opaque", samples=None, scratch=None, ranks=None, name="a PyTorch loop"):
+                 every=None, layers="opaque", samples=None, scratch=None, ranks=None, name="a PyTorch loop", watch=None):
         self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                                divide)
         if not isinstance(model, torch.nn.Module):
@@ -92,7 +96,8 @@ class Recorder:
                      if parameter.requires_grad and id(parameter) not in known]
         if not parameters or strangers and layers == "known":
             raise CaptureError(f"optimizer: found {len(strangers)} parameters that are none of the model's and "
-                               f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
+                               f"{len(parameters)} that are, expected the model's alone; pass the model that it trains; a loop whose "
+                               "engine trains flat copies (ZeRO) is varied (tally_recorder.vary)")
         own, self.others = dict(parameters), {self.described.name_of(f"other.{i}"): each for i, each in enumerate(strangers)}
         parameters.update(self.others)
         if layers == "known":
@@ -119,12 +124,16 @@ class Recorder:
 
     def __enter__(self):
         self.attach()
-        guard, layers = self.capture.guard, self.capture.losses.layers
-        layers = layers if layers and layers.hears_of_functions() else None
-        mode = SeesLosses(guard.hook(self.capture.losses.called), layers and guard.listener(layers), self.heard)
+        mode = SeesLosses(*self.listeners())
         mode.__enter__()
         self.entered.insert(0, lambda: mode.__exit__(None, None, None))
         return self
+
+    def listeners(self):
+        """Whom the mode that sees losses tells, once attached."""
+        guard, layers = self.capture.guard, self.capture.losses.layers
+        layers = layers if layers and layers.hears_of_functions() else None
+        return guard.hook(self.capture.losses.called), layers and guard.listener(layers), self.heard
 
     def heard(self, *call):
         """A function of PyTorch that the loop called, its arguments and its result."""
@@ -203,8 +212,8 @@ class Recorder:
         try:
             program = verdict.command(tally)
             folders.can_be_written(folder)
-            codes = [self.check_segment(segment, self.folder_of(folder, segment), program, show, options)
-                     for segment in self.whole()]
+            codes = [self.judged(segment, self.stated(segment, options), self.folder_of(folder, segment), program, show,
+                                 options) for segment in self.whole()]
         except OSError as problem:
             show(f"error: {problem}")
             return 2
@@ -249,8 +258,9 @@ class Recorder:
         seen = "decay-in-the-loss" if segment.term_beside_loss else ""
         return case, tensors, taps, claims, seen, lines, report.notes(), report.problems()
 
-    def check_segment(self, segment, folder, program, show, options):
-        case, tensors, taps, claims, seen, lines, notes, problems = self.stated(segment, options)
+    def judged(self, segment, stated, folder, program, show, options, before=()):
+        """The exit code of one stretch, whose capture is written and handed to the program."""
+        case, tensors, taps, claims, seen, lines, notes, problems = stated
         if len(self.capture.segments) > 1:
             show(f"windows {segment.first} to {segment.first + len(segment.windows) - 1}, in {folder}:")
         for line in lines + notes:
@@ -260,11 +270,11 @@ class Recorder:
         if problems:
             return 2
         if case["model"]["layers"][0].get("tensors") == {}:
-            return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs(), show)
+            return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs() + segment.wrongs, show)
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))
-        code, said = verdict.check(folder, program, options)
+        code, said = verdict.check(folder, program, options, before)
         return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
 
     def wrongs(self):

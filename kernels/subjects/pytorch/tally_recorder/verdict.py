@@ -22,10 +22,10 @@ def command(given):
     return found
 
 
-def run(tally, *arguments):
-    """The program's end; one clear line where the system cannot run it."""
+def run(tally, *arguments, before=()):
+    """The program's end; one clear line where the system cannot run it. `before` are words that run it."""
     try:
-        return subprocess.run([tally, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.run([*before, tally, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     except (OSError, UnicodeDecodeError) as problem:
         raise CaptureError(f"tally: found {tally} ({problem}), expected the program tally; pass tally= or set TALLY") \
             from None
@@ -57,7 +57,7 @@ def hash_of(tally, case):
     return done.stdout.strip()
 
 
-def check(folder, tally, options=()):
+def check(folder, tally, options=(), before=()):
     """The exit code of `tally check`, and what it printed."""
-    done = run(tally, "check", os.path.join(folder, FILES[1]), os.path.join(folder, FILES[2]), *options)
+    done = run(tally, "check", os.path.join(folder, FILES[1]), os.path.join(folder, FILES[2]), *options, before=before)
     return done.returncode, done.stdout + (done.stderr if done.returncode not in (0, 1, 4) else "")

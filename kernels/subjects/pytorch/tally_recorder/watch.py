@@ -15,6 +15,8 @@ from .losses import SeesLosses
 from .meaning import Meaning
 from .plan import Plan
 from .recorder import Recorder
+from .steps_alone import StepsAlone
+from .watched import windows_of
 
 
 def trained_by(optimizer):
@@ -38,10 +40,12 @@ def model_of(optimizer):
 
 
 def check_arguments(micro_batches, level="state", normalisation=None, learning_rate=None, weight_decay=None, clip=None,
-                    loss=True, divide="micro_batch", windows=None, start=0, every=None, **_):
+                    loss=True, divide="micro_batch", windows=None, start=0, every=None, watch=None, **_):
     """Refuses, before the script begins, what the recorder would refuse in the midst of it."""
     Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss, divide)
     Plan(windows, start, every)
+    if watch is not None:
+        windows_of(watch, windows)
 
 
 def stays_joined(destroy):
@@ -97,8 +101,8 @@ class Watch:
         recorder = Recorder(models[0], self.optimizers[0], **self.options) if one else Recorder(models, self.optimizers, **self.options)
         recorder.attach(self.clips)
         self.recorder = recorder
-        self.recorders = [each for each in ([recorder] if one else recorder.recorders) if isinstance(each, Recorder)]
-        for capture, model in ((each.capture, each.model) for each in self.recorders):
+        self.recorders = [each for each in ([recorder] if one else recorder.recorders) if not isinstance(each, StepsAlone)]
+        for capture, model in ((each.capture, each.model) for each in self.recorders if each.capture is not None):
             capture.guard.tried(capture.losses.model_called, model, self.inputs.get(id(model), ()))
         self.inputs = {}
         self.mode.silent = self.heard
@@ -109,7 +113,7 @@ class Watch:
 
     def loss(self, loss, result):
         self.guard.tried(self.attach)
-        captures = [each.capture for each in self.recorders]
+        captures = [each.capture for each in self.recorders if each.capture is not None]
         if captures and self.stop and all(each.plan.is_over(each.meaning.place(each.count)[0]) for each in captures):
             raise Enough
         for each in captures:

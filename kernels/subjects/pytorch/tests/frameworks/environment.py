@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = [os.path.join(HERE, name) for name in ("requirements.txt", "requirements-cuda.txt")]
 STAMP = "made-from"
 TOOLKIT = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "lib64")
-IMPORTS = "import accelerate, datasets, lightning, peft, torch, transformers, trl"
+IMPORTS = "import accelerate, datasets, lightning, peft, pytest, torch, transformers, trl"
 
 
 class NotToBeHad(Exception):

@@ -103,12 +103,5 @@ class Scripts(unittest.TestCase):
                 self.assertEqual(code, FAIL, said)
 
 
-class Trains(unittest.TestCase):
-    def test_a_trainer_that_makes_its_own_optimizer_is_recorded_by_a_callback(self):
-        import trainer_loops
-        code, said = judged(trainer_loops.by_callback, data.WHOLE)
-        self.assertEqual(code, PASS, said)
-
-
 if __name__ == "__main__":
     unittest.main()

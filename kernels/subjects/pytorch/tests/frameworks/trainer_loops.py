@@ -5,7 +5,7 @@ import warnings
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from transformers import LlamaForCausalLM, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import LlamaForCausalLM, PrinterCallback, Trainer, TrainingArguments
 from transformers.utils import logging
 
 import data
@@ -66,6 +66,7 @@ def train_with(model, rows, optimizers=(None, None), callbacks=(), **options):
         trainer = InOrder(model, arguments, train_dataset=rows, optimizers=optimizers, callbacks=list(callbacks))
         trainer.remove_callback(PrinterCallback)
         trainer.train()
+    return trainer
 
 
 def train(record, count, model, rows, **options):
@@ -108,23 +109,3 @@ class ForgetsItems(LlamaForCausalLM):
 def language_model_that_forgets(record, count):
     return train(record, count, data.llama(ForgetsItems), data.sentences(count), max_grad_norm=0.0,
                  remove_unused_columns=False)
-
-
-class Records(TrainerCallback):
-    """Enters the recorder when Trainer has made its optimizer."""
-
-    def __init__(self, record, count):
-        self.record, self.count, self.recorder = record, count, None
-
-    def on_train_begin(self, *_, model, optimizer, **__):
-        self.recorder = self.record(model, optimizer.optimizer, data.windows_of(self.count)).__enter__()
-
-    def on_train_end(self, *_, **__):
-        self.recorder.__exit__(None, None, None)
-
-
-def by_callback(record, count):
-    """Trainer makes optimizer and schedule itself."""
-    records = Records(record, count)
-    train_with(CountsItems(), Rows(count), callbacks=[records])
-    return records.recorder

@@ -1,0 +1,121 @@
+"""Callbacks of Transformers' Trainer and of Lightning, which record the training that they are given to.
+
+Both are classes of their framework as well, which is imported when the first is made and not before."""
+import importlib
+import importlib.util
+import inspect
+import sys
+
+import torch
+
+from .errors import CaptureError
+from .guard import told
+from .ranks import several
+from .recorder import Recorder
+from .watch import check_arguments
+
+
+def inner_optimizer(optimizer):
+    """The optimizer that wrappers such as Accelerate's wrap."""
+    while isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer):
+        optimizer = optimizer.optimizer
+    return optimizer
+
+
+class Records:
+    """Enters a recorder where a training begins, and leaves it, checks and says the verdict where it ends; `code` is then
+    the exit code of `tally check`. Nothing that goes wrong here reaches the training. Options are those of Recorder; `out`
+    is the folder of the capture, and `tally` the program."""
+
+    def __new__(cls, *_, **__):
+        bases = tuple(base for base in cls.of_framework() if not issubclass(cls, base))
+        return super().__new__(type(cls.__name__, (cls, *bases), {"__module__": cls.__module__}) if bases else cls)
+
+    def __init__(self, micro_batches, *, out="tally-out/recorded", tally=None, show=print, **options):
+        super().__init__()
+        known = [*inspect.signature(Recorder.__init__).parameters, *(["report"] if options.get("watch") is not None else [])]
+        for name in options:
+            if name not in known:
+                raise CaptureError(f"{name}: found an option that Recorder does not have, expected {', '.join(known[4:])}; pass "
+                                   "one of these")
+        check_arguments(micro_batches, **options)
+        self.micro_batches, self.out, self.tally, self.show, self.options = micro_batches, out, tally, show, options
+        self.recorder, self.code = None, None
+
+    def begins(self, model, optimizers):
+        self.code, watched = None, {}
+        try:
+            if self.options.get("watch") is not None:
+                watched = {"report": self.report, "out": self.out, "tally": self.tally, "show": self.show}
+            if len(optimizers) != 1:
+                raise CaptureError(f"the training: found {len(optimizers)} optimizers, expected one; record one of them by "
+                                   "tally_recorder.Recorder(model, optimizer, …) around the training")
+            self.recorder = Recorder(model, inner_optimizer(optimizers[0]), self.micro_batches, **{**watched, **self.options})
+            self.recorder.__enter__()
+        except Exception as problem:  # pylint: disable=broad-except
+            self.fails(problem)
+
+    def report(self, step, figures):
+        """What becomes of the figures of a training that is watched, unless an option says so."""
+
+    def ends(self, kind=None):
+        recorder, self.recorder = self.recorder, None
+        if recorder is None:
+            return
+        try:
+            recorder.__exit__(kind, None, None)
+            if kind is not None and several():
+                raise CaptureError(f"the training: found {kind.__name__} on this rank, expected an end that all ranks come to, as "
+                                   "they are judged together; nothing of this run is")
+            self.code = recorder.check(self.out, self.tally, self.show) if isinstance(recorder, Recorder) else recorder.check()
+        except Exception as problem:  # pylint: disable=broad-except
+            self.fails(problem)
+
+    def fails(self, problem):
+        self.recorder, self.code = None, 2
+        self.show(f"error: {told(problem)}")
+
+
+class Callback(Records):
+    """For `transformers.Trainer(callbacks=[…])`. A training that ends by an exception is not judged, as Trainer tells
+    nobody."""
+
+    @staticmethod
+    def of_framework():
+        return [importlib.import_module("transformers").TrainerCallback]
+
+    def on_train_begin(self, args, state, control, model=None, optimizer=None, **_):
+        self.begins(model, [optimizer])
+
+    def on_train_end(self, args, state, control, **_):
+        self.ends()
+
+
+class LightningCallback(Records):
+    """For `Trainer(callbacks=[…])` of lightning, or of pytorch_lightning. Figures of a training that is watched go to the
+    trainer's loggers."""
+
+    @staticmethod
+    def of_framework():
+        """Of both where both are in use, each of which looks for its own class."""
+        names = ("lightning.pytorch", "pytorch_lightning")
+        used = [name for name in names if name in sys.modules] or [next(filter(is_installed, names), names[0])]
+        return [importlib.import_module(name).Callback for name in used]
+
+    def report(self, step, figures):
+        for logger in self.trainer.loggers:
+            logger.log_metrics(figures, step)
+
+    def on_train_start(self, trainer, pl_module):
+        self.trainer = trainer
+        self.begins(pl_module, trainer.optimizers)
+
+    def on_train_end(self, trainer, pl_module):
+        self.ends()
+
+    def on_exception(self, trainer, pl_module, exception):
+        self.ends(type(exception))
+
+
+def is_installed(name):
+    return importlib.util.find_spec(name.partition(".")[0]) is not None
