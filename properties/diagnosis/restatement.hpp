@@ -29,6 +29,7 @@ struct Restatement {
   std::string name;
   std::string sentence;  // what the loop does, for people
   std::string formula;
+  std::string remedy = {};  // as that of a suspect; empty where the suspect of that name has it
   /// Those that differ from the case; `trace` is there for its claims.
   std::vector<Restated> (*ways)(const Case& c, const Trace& trace) = nullptr;
 };

@@ -47,20 +47,25 @@ std::string order_sentence(const TensorCheck& check) {
 
 }  // namespace
 
+std::string element_of(const TensorCheck& check) {
+  std::string index;
+  for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
+  return check.tap + "[" + index + "]" + (check.place.empty() ? "" : " (" + check.place + ")");
+}
+
+std::string figures_of(const TensorCheck& check, const std::string& ratio) {
+  const int digits = telling_digits(check.expected, check.got);
+  std::string text = "expected " + short_number(check.expected, digits) + ", got " + short_number(check.got, digits);
+  if (check.expected == 0 || check.got == 0 || !std::isfinite(check.got)) return text;
+  const double share = check.got / check.expected;
+  return text + ", " + short_number(share, telling_digits(share, 1)) + " of it" + (ratio.empty() ? "" : " = " + ratio);
+}
+
 std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (!check.message.empty()) return check.message;
   if (check.failure == FailureClass::order) return order_sentence(check);
   if (check.failure == FailureClass::precision) return spread_sentence(check);
-  std::string index;
-  for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
-  const int digits = telling_digits(check.expected, check.got);
-  const std::string place = check.place.empty() ? "" : " (" + check.place + ")";
-  std::string text = check.tap + "[" + index + "]" + place + " by the " + check.lens + " lens: expected " +
-                     short_number(check.expected, digits) + ", got " + short_number(check.got, digits);
-  if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
-    const double share = check.got / check.expected;
-    text += ", " + short_number(share, telling_digits(share, 1)) + " of it" + (ratio.empty() ? "" : " = " + ratio);
-  }
+  std::string text = element_of(check) + " by the " + check.lens + " lens: " + figures_of(check, ratio);
   text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound);
   if (std::isfinite(check.worst_ratio)) text += " (" + short_number(check.worst_ratio) + "x)";
   if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;

@@ -19,6 +19,10 @@ struct Suspect {
   std::vector<std::string> stages;  // where it may enter; empty: anywhere
   std::string sentence;             // what the bug does, for people
   std::string formula;              // "c = S / (K n_k)"
+  /// What to change, in the words of a training loop, without a full stop; counts stand as {n_k}, {N}, {K} (remedy.hpp).
+  std::string remedy;
+  /// The kind of call (kernels/trace/places.hpp) that it stands at, where that is not its stage's.
+  std::string call = {};
   /// What the bug would have left in this tensor; nullopt where it leaves it right. Nothing is judged where it leaves
   /// every tensor right.
   std::optional<Values> (*left)(const Evidence& evidence, const HeldTensor& held) = nullptr;

@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <set>
 
 #include "reports/capture/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/html/table.hpp"
 #include "reports/html/tensors.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
 
 namespace tally {
 namespace {
@@ -20,6 +24,28 @@ std::vector<TensorCheck> failing(const CaptureRecord& capture) {
   return found;
 }
 
+/// A row a tensor, however often it was judged.
+void in_short(Markup& page, const std::vector<TensorCheck>& tensors) {
+  Table table(page, "Failing tensors, the first failure first, each with its worst element",
+              {"Tensor", "Element", ">Expected", ">Got", ">Got / expected", ">Error", ">Bound"});
+  std::set<std::string> told;
+  for (const TensorCheck& check : tensors) {
+    if (!told.insert(check.tap).second) continue;
+    auto row = table.row(class_of(check.status));
+    {
+      const auto cell = row.open();
+      page.element("code", {}, check.tap);
+      if (!check.message.empty()) page.element("small", {}, check.message);
+    }
+    row.cell(index_text(check.worst_index));
+    row.cell(shortest(check.expected));
+    row.cell(shortest(check.got));
+    row.cell(check.expected == 0 ? "" : significant(check.got / check.expected));
+    row.cell(significant(check.error));
+    row.cell(significant(check.bound));
+  }
+}
+
 }  // namespace
 
 void capture_failure_section(Markup& page, const CaptureRecord& capture) {
@@ -29,11 +55,16 @@ void capture_failure_section(Markup& page, const CaptureRecord& capture) {
   page.element("h2", {{"id", "failing"}}, "Outside their bounds");
   const std::size_t all = tensors.size();
   tensors.resize(std::min(all, most_tensors));
-  tensor_table(page,
-               "Failing tensors in the order of the stages, the first failure first, with the worst element of each",
-               tensors);
+  in_short(page, tensors);
   if (all > tensors.size())
     page.element("p", {}, "And " + counted(all - tensors.size(), "failing check") + " more: see check.json.");
+  {
+    const auto details = page.open("details");
+    page.element("summary", {}, "All figures: hexadecimal, what bounds are made of, every way of judging");
+    tensor_table(page,
+                 "Failing tensors in the order of the stages, the first failure first, with the worst element of each",
+                 tensors);
+  }
   tensor_elements(page, "element", tensors);
 }
 
@@ -43,12 +74,18 @@ void capture_suspects_section(Markup& page, const CaptureRecord& capture) {
   page.element("h2", {{"id", "suspects"}}, "What it looks like");
   page.element("p", {},
                "Formulas of known bugs, held against the tensors of the first stage that fails; the likeliest first.");
-  Table table(page, "Known bugs that explain the error", {"Bug", ">Of the squared error", "What it does", "Formula"});
-  for (const Suspicion& suspect : capture.suspects) {
+  Table table(page, "Known bugs that explain the error",
+              {"Bug", ">Of the squared error", "What it does", "What to change", "Formula"});
+  for (std::size_t i = 0; i < capture.suspects.size(); ++i) {
+    const Suspicion& suspect = capture.suspects[i];
     auto row = table.row();
     row.head(suspect.name);
     row.cell(percent(suspect.share));
     row.cell(suspect.sentence + (suspect.factor_word.empty() ? "" : "; the factor is " + suspect.factor_word));
+    {
+      const auto cell = row.open();
+      with_code(page, i < capture.remedies.size() ? capture.remedies[i] : "");
+    }
     const auto cell = row.open();
     page.element("code", {{"class", "long"}}, suspect.formula);
   }

@@ -3,6 +3,7 @@
 #include "reports/capture/capture_report.hpp"
 #include "reports/capture/sections.hpp"
 #include "reports/html/document.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
 
@@ -43,14 +44,45 @@ bool has_given_gradients(const CaptureRecord& capture) {
                              [](const std::string& what) { return what.starts_with("forward and backward: given"); });
 }
 
-void drift(Markup& page, const CaptureRecord& capture) {
+/// "2 of 59 tensor checks are outside their bounds, first at stage loss".
+std::string outside_of(const CaptureRecord& capture) {
+  const std::size_t failed = failed_checks(capture);
+  return grouped(failed) + " of " + counted(capture.checks.size(), "tensor check") + (failed == 1 ? " is" : " are") +
+         " outside their bounds, first at stage " + capture.first_stage;
+}
+
+/// What to change, where, and what fails first.
+void failure(Markup& page, const CaptureRecord& capture) {
+  if (failed_checks(capture) == 0) return;
+  if (const std::string remedy = first_remedy_of(capture); !remedy.empty()) {
+    const auto p = page.open("p", {{"class", "bad"}});
+    page.text("What to change: ");
+    with_code(page, remedy);
+  }
+  if (!capture.place.empty()) {
+    const auto p = page.open("p");
+    page.text("At " + capture.place + (capture.place_text.empty() ? "" : ": "));
+    if (!capture.place_text.empty()) page.element("code", {{"class", "long"}}, capture.place_text);
+  }
+  page.element("p", {}, outside_of(capture) + ".");
+  if (!capture.sentence.empty()) page.element("p", {}, "First wrong: " + capture.sentence + ".");
+}
+
+/// What the recipe itself changes; of a capture that fails that is not what the loop does, which stands beside it.
+void gap(Markup& page, const CaptureRecord& capture) {
+  const std::string recipe = "Semantic gap of the recipe that was stated (" + capture.recipe + "): ";
   if (!capture.gap_sentence.empty())
-    page.element("p", {{"class", "warn"}}, "Semantic gap: " + capture.gap_sentence + ".");
+    page.element("p", {{"class", "warn"}}, recipe + capture.gap_sentence + ".");
   else if (capture.semantic_gap)
     page.element("p", {},
-                 "Semantic gap: none. In exact arithmetic the recipe of the case gives the full batch's gradient" +
+                 recipe + "none, in exact arithmetic it gives the full batch's gradient" +
                      std::string(has_given_gradients(capture) ? ", of a model that treats every row by itself." : "."));
-  if (capture.rounding_drift)
+  if (failed_checks(capture) > 0) page.element("p", {}, "The loop's own gap: " + own_gap_of(capture) + ".");
+}
+
+void drift(Markup& page, const CaptureRecord& capture) {
+  gap(page, capture);
+  if (failed_checks(capture) == 0 && capture.rounding_drift)
     page.element("p", {},
                  "Rounding drift of the first window's gradient: " + significant(*capture.rounding_drift) +
                      " of its norm, bound " + significant(capture.drift_bound.value_or(0)) + ".");
@@ -83,9 +115,7 @@ std::size_t failed_checks(const CaptureRecord& capture) {
 std::string headline_of(const CaptureRecord& capture) {
   const std::string all = counted(capture.checks.size(), "tensor check");
   const std::size_t failed = failed_checks(capture), vacuous = checks_of(capture, Status::vacuous);
-  if (failed > 0)
-    return "FAIL  " + grouped(failed) + " of " + all + (failed == 1 ? " is" : " are") +
-           " outside their bounds, first at stage " + capture.first_stage;
+  if (failed > 0) return "FAIL  " + (capture.cause.empty() ? outside_of(capture) : capture.cause);
   if (capture.verdict == "pass")
     return "PASS  " + counted(capture.checks.size() - vacuous, "tensor check") + " inside their bounds" +
            (vacuous > 0 ? ", " + grouped(vacuous) + " vacuous" : "");
@@ -102,8 +132,10 @@ void capture_header(Markup& page, const CaptureRecord& capture) {
   {
     const auto box = page.open("div", {{"class", "verdict " + class_of(status_of(capture))}});
     headline(page, capture);
-    if (!capture.sentence.empty()) page.element("p", {{"class", "bad"}}, capture.sentence + ".");
-    page.element("p", {}, capture.case_title + (capture.lenses == "local" ? "; the local lens alone" : ""));
+    failure(page, capture);
+    page.element(
+        "p", {},
+        capture.case_title + (capture.lenses == "local" ? "; by --lens local: each stage by what it read alone" : ""));
     counts(page, capture);
     drift(page, capture);
   }

@@ -27,7 +27,8 @@ void list(Markup& page, const char* id, const char* title, const char* what, con
 
 std::string joined(const std::vector<std::string>& groups) {
   std::string text;
-  for (const std::string& group : groups) text += (text.empty() ? "judged as one: " : ", ") + group;
+  for (const std::string& group : groups)
+    text += (text.empty() ? "judged as one, as nothing between was recorded: " : ", ") + group;
   return text;
 }
 

@@ -1,5 +1,5 @@
 // What pages of a campaign and of a recorded trace share.
-// Defined in anchor.cpp, element_figures.cpp, element_map.cpp, script.cpp, style.cpp.
+// Defined in anchor.cpp, code.cpp, element_figures.cpp, element_map.cpp, script.cpp, style.cpp.
 #pragma once
 
 #include <string>
@@ -18,6 +18,9 @@ void element_map(Markup& page, const std::string& id, const TensorCheck& check);
 std::string anchor(std::string_view prefix, std::string_view text);
 /// The id of a case, wherever it is listed: "c-21ab679519de", as in junit.xml and on the terminal.
 std::string anchor_of(const CaseRecord& c);
+
+/// A text whose `parts` between backticks are code.
+void with_code(Markup& page, std::string_view text);
 
 std::string style_sheet();
 /// Sorts, filters and copies; everything else works without it.

@@ -18,6 +18,9 @@ struct CaptureRecord {
   std::vector<std::string> groups;       // stages that were judged as one
   std::vector<TensorCheck> checks;       // in the order of their taps
   std::vector<Suspicion> suspects;       // the likeliest first
+  std::string cause;                     // of a failure: what is wrong
+  std::vector<std::string> remedies;     // what to change, of each suspect
+  std::string place, place_text;         // of a failure: "train.py:14" and that line, where the recorder saw the call
   std::string sentence;                  // of a failure: what fails first, with its numbers, and what it looks like
   std::string first_tap, first_stage;    // of a failure
   std::vector<RankRow> ranks;            // of several that train together; neighbours that are alike in one row
@@ -26,8 +29,16 @@ struct CaptureRecord {
   std::vector<std::string> claims;       // how the subject says that it computes, in short
   std::optional<double> semantic_gap;    // of the first window's gradient; nothing: not known
   std::string gap_sentence;              // what makes it, or why it is not known; empty where there is none
+  std::string recipe;                    // that was stated, as far as it divides: "normalisation window_items"
+  std::optional<double> own_gap;         // of a failure: of the loop's own gradient against that of the stated recipe
+  int own_gap_window = 0;                // in the window that fails first
   std::optional<double> rounding_drift, drift_bound;  // of the same, as in results.json
 };
+
+/// What to change for the likeliest suspect; empty where none is known.
+std::string first_remedy_of(const CaptureRecord& capture);
+/// How far the loop's own gradient is from that of the recipe that was stated, without a full stop; of a failure.
+std::string own_gap_of(const CaptureRecord& capture);
 
 /// One final newline.
 std::string to_json(const CaptureRecord& capture);

@@ -68,6 +68,23 @@ class Parts(unittest.TestCase):
         self.assertEqual((said.returncode, said.stderr.count("\n")), (2, 1))
         self.assertIn("in a checkout of Tally, ./tally test", said.stderr)
 
+    def test_the_launcher_finds_in_the_sources_what_can_be_explained(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        found = subprocess.run(["bash", "-c", "home=$PWD; source reports/command_line/words.bash; explained_names"], cwd=root,
+                               capture_output=True, text=True, timeout=120).stdout.split()
+        for kind in ("laws", "faults"):
+            listed = {line.split()[0] for line in run(FOLDER / "tally-lab", "list", kind).stdout.splitlines()}
+            self.assertEqual(listed - set(found), set(), kind)
+        for name in found:
+            self.assertEqual(run(FOLDER / "tally-lab", "explain", name).returncode, 0, name)
+
+    def test_what_may_be_named_says_what_to_change(self):
+        program = self.copied("tally-check")
+        said = run(program, "explain", "mean-of-means").stdout
+        self.assertIn("what to change: divide by the window's N items, not by K times the micro-batch's own n_k: "
+                      "`loss.sum() / window_items`\n", said)
+        self.assertIn("letters: S the loss scale; N the window's items", said)
+
     def test_a_program_of_another_build_is_left_alone(self):
         program = self.copied("tally-check")
         other = self.alone / "tally"

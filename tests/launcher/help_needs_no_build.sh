@@ -31,6 +31,25 @@ refuses '' 'argument 1: found nothing'
 refuses '*' "'*' is no command"
 touch "$project/reports/command_line/lab/commands/measure.cpp"
 refuses measrue ", measure, "
+
+# Names that can be explained stand in the sources: a near miss is answered, what may be a case is not.
+mkdir -p "$project"/properties/{laws,faults/loss,diagnosis/suspects}
+printf 'const RegisterLaw registered{{\n    .name = "sums_agree",\n' >"$project/properties/laws/sums_agree.cpp"
+printf '    .name = "no record",\nconst RegisterFault registered{{\n    .name = "last-only",\n' >"$project/properties/faults/loss/last.cu"
+printf 'const RegisterSuspect registered_one{{\n    .name = "one-left-out",\n    .name = "of its option"\n' >"$project/properties/diagnosis/suspects/one.cpp"
+explains_not() {  # NAMES WORD…: the nearest names
+  launch --no-cuda explain "${@:2}"
+  expect_status $? 2
+  expect_out ''
+  expect_line "tally: nothing is named '$2'; the nearest names are $1"
+}
+explains_not 'last-only, one-left-out, sums_agree' last-onyl
+explains_not 'one-left-out, last-only, sums_agree' left --results somewhere.json
+explains_not 'sums_agree, last-only, one-left-out' sums_agreed
+launch --no-cuda test --help
+expect_status $? 0
+expect_out "$(printf '%s\n' './tally test [OPTION…]: builds everything and hands the options to ctest; none: all tests but those labelled long.' \
+  'For example -L style, -R recorder, -N to list them; tests/README.md names the labels.')"
 [[ ! -e $project/build ]] || fail "something was set up"
 
 # A program that is built says its own behind it.

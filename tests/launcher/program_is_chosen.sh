@@ -33,6 +33,8 @@ runs tally --no-cuda explain law
 launch --no-cuda explain typo
 expect_status $? 2
 [[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"
+runs tally --no-cuda replay --fault mean-of-means --help
+[[ ! -e $programs/tally-lab ]] || fail "help of a word that is not of the lab built the lab"
 runs tally-lab --no-cuda list faults
 expect_err 'tally: building the lab (faults, studies): once'
 rm "$programs/tally-lab" "$project"/build/no-cuda/.built-tally-lab

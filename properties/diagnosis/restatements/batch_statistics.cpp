@@ -35,6 +35,8 @@ const RegisterRestatement registered{{
     .name = "batch-statistics-otherwise",
     .sentence = "BatchNorm normalises by the statistics of other rows than the case says",
     .formula = "μ = Σ x / n over other rows",
+    .remedy = "take BatchNorm's statistics as the case says (`.train()`, `.eval()`, SyncBatchNorm), or state the rows "
+              "that the loop takes",
     .ways = ways,
 }};
 

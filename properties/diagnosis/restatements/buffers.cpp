@@ -38,6 +38,8 @@ const RegisterRestatement registered_some_never_cleared{{
     .name = "missing-zero-of-some",
     .sentence = "the buffers of some parameters are not cleared between windows",
     .formula = "A_0 = the last window's sum, of these parameters",
+    .remedy = "clear the gradients of all parameters behind the step: `model.zero_grad()` where the optimizer holds a "
+              "part of them",
     .ways = [](const Case& c, const Trace& trace) -> std::vector<Restated> {
       const std::set<std::string> kept = kept_in(c, trace);
       if (kept.empty() || kept.size() == parameters_of(c.model).size()) return {};

@@ -19,6 +19,8 @@ const RegisterRestatement registered_left_out{{
     .name = "clip-left-out",
     .sentence = "nothing is clipped",
     .formula = "g = g, whatever its norm",
+    .remedy =
+        "call `clip_grad_norm_` behind the window's last `backward()` and before `optimizer.step()`, or state no clip",
     .ways = [](const Case& c, const Trace&) -> std::vector<Restated> {
       if (!clips(c.recipe.clip)) return {};
       Restated way;

@@ -84,6 +84,8 @@ const RegisterRestatement registered_others{{
     .name = "decay-of-other-parameters",
     .sentence = "other parameters decay than the recipe says",
     .formula = "g + λ p, or p (1 - lr λ), for other p",
+    .remedy = "put the parameters that are to decay into a group with `weight_decay`, all others into one with 0; or "
+              "state what is excluded",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
       const std::vector<std::string>& stated = c.recipe.weight_decay.texts("exclude");
@@ -111,6 +113,8 @@ const RegisterRestatement registered_in_the_loss{{
     .name = "decay-in-the-loss",
     .sentence = "the penalty is added to the loss of every micro-batch, so that it is accumulated and clipped",
     .formula = "A = Σ (s_k + λ p)",
+    .remedy = "take the penalty out of the loss and pass `weight_decay` to the optimizer, or divide it by {K} and "
+              "state it as part of the loss",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
       return {in_the_loss(

@@ -65,6 +65,7 @@ const RegisterRestatement registered_window_items{{
     .name = "divided-by-all-items",
     .sentence = "every item of the window counts alike, whatever micro-batch it is in",
     .formula = "c = S / N",
+    .remedy = "that is the full batch's: state `normalisation=\"window_items\"`, or divide as the case says",
     .ways = [](const Case& c, const Trace&) { return normalised_as(c, Normalisation::window_items); },
 }};
 
@@ -170,6 +171,7 @@ const RegisterRestatement registered_another_count{{
     .name = "divided-by-another-k",
     .sentence = "every window is divided by another number of micro-batches than it has",
     .formula = "c = S K / (K' N), or S / (K' n_k)",
+    .remedy = "divide by the window's {K} micro-batches",
     .ways =
         [](const Case& c, const Trace& trace) {
           const long double count = divided_for(c, trace);

@@ -48,6 +48,7 @@ const RegisterRestatement registered_stuck{{
     .name = "rate-never-moves",
     .sentence = "the schedule is never moved: every step uses the first rate",
     .formula = "rate of t = 0",
+    .remedy = "call `scheduler.step()` behind every `optimizer.step()`",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!moves(c)) return {};
       return {scheduled_by([&c](int, std::int64_t) { return begun(c); })};
@@ -112,6 +113,7 @@ const RegisterRestatement registered_other_count{{
     .name = "optimizer-count-taken-as",
     .sentence = "the optimizer counts other steps than were taken",
     .formula = "t = what it was told",
+    .remedy = "keep the optimizer's step count with its state, one step a window",
     .ways = [](const Case& c, const Trace& trace) -> Ways {
       const std::vector<std::int64_t> told = counts_told(c, trace);
       if (!counts_steps(c.recipe.optimizer) || told.empty() || !stays_in_range(told)) return {};
@@ -127,6 +129,7 @@ const RegisterRestatement registered_no_correction{{
     .name = "bias-correction-left-out",
     .sentence = "the moments are not corrected for their start at zero",
     .formula = "m̂ = m, v̂ = v",
+    .remedy = "divide the moments by 1 - beta^t, as `torch.optim.Adam` does",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!counts_steps(c.recipe.optimizer)) return {};
       Restated way;

@@ -59,6 +59,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "backward"},
     .sentence = "a term of the activation or of its derivative is missing or another's",
     .formula = "y = f(x), dx = dy f'(x), with one thing done otherwise",
+    .remedy = "correct that term of the activation, or call PyTorch's own (`F.relu`, `F.gelu`, `F.silu`) in its place",
     .ways = ways,
 }};
 

@@ -165,6 +165,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "a term of Adam's formula is missing, misplaced or another's",
     .formula = "p -= rate m̂ / (√v̂ + eps), with one thing done otherwise",
+    .remedy = "correct that term of the step, or use `torch.optim.Adam` or `torch.optim.AdamW`",
     .ways = ways,
 }};
 

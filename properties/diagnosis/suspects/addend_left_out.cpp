@@ -128,6 +128,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "fork"},
     .sentence = "a sum over layers misses one of its addends, holds one alone, or counts one twice",
     .formula = "Σ of all addends but one, of one alone, or of one twice",
+    .remedy = "add each branch of the sum once: forward `x + f(x)`, and backward the gradient of every reader",
     .ways = ways,
 }};
 

@@ -12,6 +12,8 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the tensor is zero throughout: never written, or cleared after",
     .formula = "got = 0",
+    .remedy = "look for what never writes the tensor or clears it afterwards, such as a `zero_grad()` before it is "
+              "read, or a parameter that the graph does not reach",
     .left = left,
     .parameters = 1,
 }};

@@ -28,6 +28,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the scratch for activation gradients keeps the micro-batch before: it is added to, not written",
     .formula = "dx_k = dx_{k-1} + dy W",
+    .remedy = "write each micro-batch's activation gradients over those of the one before, or clear the scratch first",
     .left = left,
 }};
 
@@ -61,6 +62,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the column sum of the bias gradient is kept in fp16",
     .formula = "db = Σ rounded to fp16 after every row",
+    .remedy = "add up the bias gradient in fp32",
     .left = left,
 }};
 
@@ -80,6 +82,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "of two products into one accumulator the second is lost: half of the rows never reach the weights",
     .formula = "dW = Σ dyᵀ x over the first half of the rows",
+    .remedy = "let the second product add to the accumulator (beta 1), not overwrite it",
     .left = left,
 }};
 
@@ -110,6 +113,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the column sum misses the last row of every micro-batch",
     .formula = "db = Σ over all rows but the last",
+    .remedy = "add all rows: the last one of every micro-batch is left out",
     .left = left,
 }};
 
@@ -130,6 +134,8 @@ const RegisterSuspect registered{{
     .sentence =
         "the weights of linear layers get no gradient, as where a cached copy of them was made without recording",
     .formula = "dW = 0",
+    .remedy = "make the cached copy of the weights with gradients on, or clear the cache when they are turned on "
+              "(autocast's is kept through `torch.no_grad()`)",
     .left = left,
 }};
 
@@ -168,6 +174,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "one addend of one element is lost, as where two blocks add without an atomic",
     .formula = "db_j = Σ dy_ij less one row",
+    .remedy = "add by atomics, or to partial sums of each block's own",
     .left = left,
     .parameters = 2,
 }};
@@ -197,6 +204,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the bias gradient adds its rows from the last to the first: as accurate, but not the order claimed",
     .formula = "db = ((dy_n + dy_{n-1}) + ...) + dy_1",
+    .remedy = "add the rows in the order that the kernel claims, or claim this order",
     .left = left,
 }};
 
@@ -216,6 +224,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "every linear layer divides the gradient that it passes on by K again",
     .formula = "dx = dy W / K",
+    .remedy = "divide by K once, at the loss",
     .left = left,
 }};
 

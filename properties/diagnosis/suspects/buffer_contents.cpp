@@ -33,6 +33,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the buffer starts anew whenever a micro-batch has another size than the one before",
     .formula = "A = 0 where the sizes differ",
+    .remedy =
+        "keep the gradients of a window when the size of the micro-batch changes; clear them behind the step alone",
     .left = left,
 }};
 
@@ -64,6 +66,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "every micro-batch is clipped by its own norm before it is added",
     .formula = "A = Σ clip(s_k)",
+    .remedy = "clip once a window, behind its last `backward()` and before `optimizer.step()`",
+    .call = "clip",
     .left = left,
 }};
 
@@ -84,6 +88,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "only the first micro-batch reaches the buffer",
     .formula = "A = s_0",
+    .remedy = "call `backward()` for every micro-batch of the window, with gradients that are kept",
     .left = left,
 }};
 
@@ -104,6 +109,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "every micro-batch overwrites the buffer, so that only the last one counts",
     .formula = "A = s_k",
+    .remedy = "call `optimizer.zero_grad()` behind the step alone, not before every `backward()`",
     .left = left,
 }};
 
@@ -133,6 +139,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the gradients of norm layers overwrite their buffers, those of other layers add",
     .formula = "A = s_k for norm weights and biases",
+    .remedy = "add the norm layers' gradients to their buffers as those of other layers",
     .left = left,
 }};
 
@@ -154,6 +161,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the buffer is never cleared, and starts from whatever memory held",
     .formula = "A_0 = fresh memory",
+    .remedy = "clear the gradients before the first micro-batch: `torch.zeros_like`, not `torch.empty_like`",
     .left = left,
 }};
 
@@ -175,6 +183,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "one parameter misses one micro-batch of one window",
     .formula = "A = A, once",
+    .remedy =
+        "add every micro-batch's gradient of every parameter: look for a condition, a hook or a race that skips one",
     .left = left,
     .parameters = 1,
 }};
@@ -197,6 +207,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "one parameter starts its buffer anew with every micro-batch, while the others add",
     .formula = "A = s_k for one parameter",
+    .remedy =
+        "clear all gradients at the window's start alone, the same for every parameter: one `optimizer.zero_grad()`",
     .left = left,
     .parameters = 1,
 }};
@@ -220,6 +232,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "a window that overflowed does not clear its buffers: the next one adds to infinity",
     .formula = "A_0 = the sum of a skipped window",
+    .remedy = "clear the gradients of a window that is skipped as well: call `optimizer.zero_grad()` in any case",
     .left = left,
 }};
 
@@ -243,6 +256,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the buffer is not cleared between windows, so that the last one leaks into the next",
     .formula = "A_0 = the last window's sum",
+    .remedy = "call `optimizer.zero_grad()` behind every `optimizer.step()`",
+    .call = "step",
     .left = left,
 }};
 
@@ -262,6 +277,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the buffer is unscaled after the first micro-batch and goes on being filled with scaled gradients",
     .formula = "A = s_0 / S + Σ_{k>0} s_k",
+    .remedy = "call `scaler.unscale_(optimizer)` once, behind the window's last `backward()`",
+    .call = "unscale",
     .left = left,
 }};
 

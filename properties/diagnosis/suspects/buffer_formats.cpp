@@ -28,6 +28,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to bf16 after every addition",
     .formula = "A = bf16(A + s_k)",
+    .remedy =
+        "keep the gradients that add up in fp32: fp32 parameters under autocast, or fp32 buffers beside bf16 ones",
     .left = left,
 }};
 
@@ -55,6 +57,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to fp16 after every addition",
     .formula = "A = fp16(A + s_k)",
+    .remedy =
+        "keep the gradients that add up in fp32: fp32 parameters under autocast, or fp32 buffers beside fp16 ones",
     .left = left,
 }};
 
@@ -88,6 +92,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the bits of an fp16 gradient are added as if they were bf16: a cast is missing",
     .formula = "A = A + bf16 of the bits of s_k",
+    .remedy = "cast the fp16 gradient before it is added: `buffer += gradient.to(buffer.dtype)`",
     .left = left,
 }};
 
@@ -114,6 +119,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "every gradient is rounded to bf16 before it is added",
     .formula = "A = A + bf16(s_k)",
+    .remedy = "add gradients in fp32: round none of them to bf16 before",
     .left = left,
 }};
 
@@ -146,6 +152,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the buffer's additions round toward zero, so that the error grows with K",
     .formula = "A = A + s_k, rounded toward zero",
+    .remedy = "round to nearest where gradients are added",
     .left = left,
 }};
 

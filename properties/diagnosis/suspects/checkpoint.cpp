@@ -83,6 +83,7 @@ const RegisterSuspect registered{{
     .stages = {"checkpoint"},
     .sentence = "a checkpoint that holds no padding is read at the offsets of padded buckets",
     .formula = "element i + padding in front",
+    .remedy = "read the checkpoint by offsets without padding, as it was written",
     .left = left,
 }};
 
@@ -113,6 +114,7 @@ const RegisterSuspect registered{{
     .stages = {"checkpoint"},
     .sentence = "a bucket's padding counts among what was loaded, and as many of its last elements stay as they were",
     .formula = "the first elements of a bucket alone",
+    .remedy = "count elements without the padding when a bucket is loaded",
     .left = left,
 }};
 
@@ -151,6 +153,7 @@ const RegisterSuspect registered{{
     .stages = {"checkpoint"},
     .sentence = "ranks that have no piece of a parameter are not counted, and those behind them read another's",
     .formula = "piece r + ranks without one in front",
+    .remedy = "count ranks without a piece as well when a rank finds its place in the checkpoint",
     .left = left,
 }};
 

@@ -25,6 +25,7 @@ const RegisterSuspect registered{{
     .stages = {"clip"},
     .sentence = "the clip by value clamps what is too large, and lets pass what is too small",
     .formula = "g = min(g, c)",
+    .remedy = "clamp to both sides: `g.clamp_(-c, c)`",
     .left = left,
 }};
 
@@ -47,6 +48,7 @@ const RegisterSuspect registered{{
     .stages = {"clip"},
     .sentence = "the clip also makes small gradients larger: its coefficient is not held below 1",
     .formula = "coefficient = max_norm / (norm + eps)",
+    .remedy = "hold the clip's coefficient at 1 or below: `min(1, max_norm / (norm + eps))`, as `clip_grad_norm_` does",
     .left = left,
 }};
 
@@ -78,6 +80,7 @@ const RegisterSuspect registered{{
     .stages = {"clip"},
     .sentence = "matrices and vectors are clipped apart, each by the norm of its own",
     .formula = "one coefficient for each group",
+    .remedy = "clip all parameters in one call: `clip_grad_norm_(model.parameters(), max_norm)`",
     .left = left,
 }};
 
@@ -100,6 +103,7 @@ const RegisterSuspect registered{{
     .stages = {"clip"},
     .sentence = "the epsilon in the denominator of the clip is left out",
     .formula = "coefficient = max_norm / norm",
+    .remedy = "divide by `norm + 1e-6`, as `clip_grad_norm_` does, or state the clip's epsilon as 0",
     .left = left,
 }};
 
@@ -121,6 +125,7 @@ const RegisterSuspect registered{{
     .stages = {"clip"},
     .sentence = "what is not finite becomes zero when it is clipped, and nobody is told",
     .formula = "g = 0 where it is not finite",
+    .remedy = "let NaN and infinity through the clip, so that the step is skipped or fails: `error_if_nonfinite=True`",
     .left = left,
 }};
 

@@ -33,6 +33,7 @@ const RegisterSuspect registered{{
     .stages = {"decay"},
     .sentence = "nothing decays: neither the gradient nor the parameter is touched",
     .formula = "g = g, p = p",
+    .remedy = "pass `weight_decay` to the optimizer for the groups that are to decay, or state that nothing decays",
     .left = left,
 }};
 
@@ -63,6 +64,7 @@ const RegisterSuspect registered{{
     .stages = {"decay"},
     .sentence = "the decay is multiplied by the number of micro-batches",
     .formula = "g + K λ p, or p (1 - lr K λ)",
+    .remedy = "do not multiply the decay by the {K} micro-batches: it is no gradient that adds up",
     .left = left,
 }};
 
@@ -95,6 +97,7 @@ const RegisterSuspect registered{{
     .stages = {"decay"},
     .sentence = "weight decay acts once for every micro-batch of the window",
     .formula = "g + K λ p, or p (1 - lr λ)^K",
+    .remedy = "decay once a window, at the step, not with every micro-batch",
     .left = left,
 }};
 
@@ -117,6 +120,8 @@ const RegisterSuspect registered{{
     .stages = {"decay"},
     .sentence = "the gradient takes no l2 penalty, the parameter shrinks instead: the decay is decoupled",
     .formula = "g = g, p (1 - lr λ)",
+    .remedy = "use `torch.optim.Adam(weight_decay=…)`, which adds the decay to the gradient, or state `weight_decay` "
+              "as decoupled",
     .left = left,
 }};
 
@@ -143,6 +148,7 @@ const RegisterSuspect registered{{
     .stages = {"decay"},
     .sentence = "the gradient takes an l2 penalty where the parameter should shrink by itself",
     .formula = "g + λ p, p = p",
+    .remedy = "use `torch.optim.AdamW` in place of `Adam(weight_decay=…)`; or state `weight_decay` as l2",
     .left = left,
 }};
 

@@ -114,6 +114,8 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "every tensor is the right one times a number of its own rows, features or items",
     .formula = "got = expected times a count",
+    .remedy =
+        "look for a mean that should be a sum, or a sum that should be a mean, over those rows, features or items",
     .ways = ways,
 }};
 

@@ -44,6 +44,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "parameters without a gradient take no room in the flat buffer, so that all behind them shift",
     .formula = "A_i = A_i + s_{i + shift}",
+    .remedy = "keep the room of parameters without a gradient in the flat buffer, or leave them out on both sides",
     .left = left,
 }};
 

@@ -53,6 +53,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "the window's statistics are those of its first rows alone, as of its first micro-batch",
     .formula = "μ = Σ x / r over the first r rows",
+    .remedy = "take the mean and variance over all rows of the window, not of its first micro-batch",
     .left = left,
     .parameters = 1,
 }};
@@ -74,6 +75,8 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "products of matrices accumulate in fp16",
     .formula = "y = Σ x w, rounded to fp16 after every term",
+    .remedy = "accumulate products of matrices in fp32: "
+              "`torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False`",
     .left = left,
 }};
 
@@ -111,6 +114,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "a frozen norm normalises by the batch all the same",
     .formula = "y = γ (x - μ_k) / √(v_k + ε) + β",
+    .remedy = "call `.eval()` on the frozen norm layers after every `model.train()`",
     .left = left,
 }};
 
@@ -140,6 +144,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "the window's mean is the mean of its micro-batches' means, whatever their sizes",
     .formula = "μ = Σ μ_k / K",
+    .remedy = "weigh the micro-batches' means by their rows",
     .left = left,
 }};
 
@@ -172,6 +177,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "other elements are dropped than the mask of the sample says",
     .formula = "y = x / (1 - p) or 0, by another mask",
+    .remedy = "drop by the mask that was drawn for the row: seed it by row, or keep it",
     .left = left,
     .parameters = 1,
 }};
@@ -193,6 +199,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "a product is never computed, as where no block of it is launched: what is read is fresh memory",
     .formula = "y = fresh memory",
+    .remedy = "launch the product also where its number of blocks is rounded to 0",
     .left = left,
     .parameters = 1,
 }};
@@ -221,6 +228,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "rows from one on are never computed, as where they lie behind the limit of the grid",
     .formula = "y_i = fresh memory for i >= blocks",
+    .remedy = "launch enough blocks for all rows, or let each block take several in turn",
     .left = left,
     .parameters = 1,
 }};
@@ -246,6 +254,7 @@ const RegisterSuspect registered{{
     .stages = {"forward"},
     .sentence = "the operands of fp32 products are read as TF32, with ten bits behind the point",
     .formula = "y = Σ tf32(x) tf32(w)",
+    .remedy = "set `torch.backends.cuda.matmul.allow_tf32 = False`, or state the precision as TF32",
     .left = left,
 }};
 

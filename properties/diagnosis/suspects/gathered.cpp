@@ -21,6 +21,7 @@ const RegisterSuspect registered{{
     .stages = {"all_gather"},
     .sentence = "layers read the parameters that were gathered for the first window",
     .formula = "p of w0",
+    .remedy = "gather the parameters anew after every step",
     .left = left,
 }};
 
@@ -46,6 +47,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the groups that keep the same pieces never add up what they have: each trains on its own rows",
     .formula = "own group's sum",
+    .remedy = "sum over the groups that keep the same pieces as well",
     .left = left,
 }};
 

@@ -190,6 +190,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the stage works on a part of an input, on another format of it, or on other places",
     .formula = "the same formula of another input",
+    .remedy = "look at the view, the slice or the cast by which the stage reads that input",
     .ways = ways,
 }};
 

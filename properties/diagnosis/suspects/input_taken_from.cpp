@@ -87,6 +87,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the stage works on another tensor of the same shape, or on that of another micro-batch",
     .formula = "the same formula of another tensor",
+    .remedy = "pass the stage the tensor of its own layer and micro-batch: look for a swapped or a kept variable",
     .ways = ways,
 }};
 

@@ -27,6 +27,8 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "a short window is divided by the K of the others, not by its own",
     .formula = "c = S r / (K N)",
+    .remedy =
+        "divide by the micro-batches that the window has, {K} here, or by its {N} items; or leave short windows out",
     .left = left,
 }};
 
@@ -48,6 +50,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the divisor counts one micro-batch too few",
     .formula = "c = S K / ((K - 1) N)",
+    .remedy = "divide by the window's {K} micro-batches: the loop counts one too few",
     .left = left,
 }};
 
@@ -69,6 +72,8 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "every micro-batch is divided by its own items, and the window by K",
     .formula = "c = S / (K n_k)",
+    .remedy =
+        "divide by the window's {N} items, not by {K} times the micro-batch's own {n_k}: `loss.sum() / window_items`",
     .left = left,
 }};
 
@@ -88,6 +93,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "nobody divides: the gradient is a sum over the items, not their mean",
     .formula = "c = S",
+    .remedy = "divide by the window's {N} items: `loss.sum() / window_items`",
     .left = left,
 }};
 
@@ -107,6 +113,8 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss is divided by K although N counts the whole window",
     .formula = "c = S / (K N)",
+    .remedy = "leave out one division by the window's {K} micro-batches: the loss is divided already "
+              "(`accelerator.backward` and Lightning divide by themselves)",
     .left = left,
 }};
 
@@ -127,6 +135,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "every micro-batch is divided by its own items alone, and nobody divides by K",
     .formula = "c = S / n_k",
+    .remedy = "divide by the window's {N} items, not by the micro-batch's own {n_k}: `loss.sum() / window_items`",
     .left = left,
 }};
 
@@ -149,6 +158,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "every micro-batch is weighed by its own share of the items, on top of the sum over them",
     .formula = "c = (S / N) (n_k K / N)",
+    .remedy = "weigh each micro-batch once: divide the sum by the window's {N} items, without its share of them on top",
     .left = left,
 }};
 
@@ -170,6 +180,7 @@ const RegisterSuspect registered{{
     .stages = {"count", "loss"},
     .sentence = "rows that are ignored are counted in the denominator",
     .formula = "N = rows",
+    .remedy = "divide by the labels that count: `(labels != -100).sum()` over the window, not by its rows",
     .left = left,
 }};
 
@@ -192,6 +203,7 @@ const RegisterSuspect registered{{
     .stages = {"count", "loss"},
     .sentence = "items are counted in bf16, whose whole numbers end at 256",
     .formula = "N = bf16(N)",
+    .remedy = "count items in int64 or fp32: `mask.sum()`, not `mask.to(torch.bfloat16).sum()`",
     .left = left,
 }};
 
@@ -212,6 +224,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the denominator counts one item too many in every row, such as a first position that nothing predicts",
     .formula = "c = S / (N + rows)",
+    .remedy = "count the labels behind the shift: `(labels[:, 1:] != -100).sum()`",
     .left = left,
 }};
 
@@ -235,6 +248,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the denominator counts rows, whatever they weigh: sentences for tokens",
     .formula = "c = S / (rows of weight other than 0)",
+    .remedy = "divide by the items that count, such as tokens: {N} in the window, not its rows",
     .left = left,
 }};
 
@@ -255,6 +269,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "a micro-batch without items divides zero by zero",
     .formula = "c = S 0 / 0",
+    .remedy = "leave a micro-batch without items out, or divide by the window's {N} items: 0 / 0 is NaN",
     .left = left,
 }};
 

@@ -19,6 +19,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss is multiplied by K once too often",
     .formula = "c = K S / N",
+    .remedy = "leave out one multiplication by the number of micro-batches, {K}",
     .left = left,
 }};
 
@@ -38,6 +39,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss is divided after its gradient was taken: the gradient is K times too large",
     .formula = "dy = K c ∂l/∂y",
+    .remedy = "divide the loss before `backward()`: `(loss / {K}).backward()`",
     .left = left,
 }};
 
@@ -60,6 +62,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss scale grows inside a window, so that its micro-batches carry different scales",
     .formula = "c = S_k / N",
+    .remedy = "call `scaler.update()` behind the window's step alone",
     .left = left,
 }};
 
@@ -79,6 +82,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss is not scaled, but the gradient is unscaled all the same",
     .formula = "c = 1 / N",
+    .remedy = "call `scaler.scale(loss).backward()`",
     .left = left,
 }};
 
@@ -102,6 +106,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the smoothing term is added whole to every micro-batch, without the division that the main term gets",
     .formula = "l = main + K aux",
+    .remedy = "divide the added term as the main one is, before they are summed: `(main + aux) / K`",
     .left = left,
 }};
 
@@ -128,6 +133,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the smoothing term is in the loss, but its gradient never flows",
     .formula = "dy = c (1 - ε) ∂nll/∂y",
+    .remedy = "compute the added term with gradients: without `torch.no_grad()`, `.detach()` or `.item()`",
     .left = left,
 }};
 

@@ -155,6 +155,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "a term of the loss or of its gradient is missing, misplaced or another's",
     .formula = "dy = c w (softmax(y) - target), or 2 c w (y - t) / F, with one thing done otherwise",
+    .remedy = "correct that term of the loss, or call `F.cross_entropy` or `F.mse_loss` in its place",
     .ways = ways,
 }};
 

@@ -19,6 +19,7 @@ const RegisterSuspect registered{{
     .stages = {"sync_statistics"},
     .sentence = "synchronised BatchNorm's backward takes the sums of a rank's own rows for those of all",
     .formula = "Σ dy, Σ dy h over the rank's rows",
+    .remedy = "sum BatchNorm's two backward sums over ranks",
     .left = left,
 }};
 
@@ -39,6 +40,7 @@ const RegisterSuspect registered{{
     .stages = {"sync_statistics"},
     .sentence = "a rank takes the mean and variance of its own rows for those of all",
     .formula = "mean and var over the rank's rows",
+    .remedy = "take the statistics of all ranks: `torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)`",
     .left = left,
 }};
 

@@ -24,6 +24,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm is that of the scaled gradient: clipping comes before unscaling",
     .formula = "norm = |A|",
+    .remedy = "call `scaler.unscale_(optimizer)` before `clip_grad_norm_`",
     .left = left,
 }};
 
@@ -49,6 +50,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the squares of the norm are formed and added in fp16",
     .formula = "norm = √ Σ fp16(g²), rounded to fp16 after every term",
+    .remedy = "form and add the squares of the norm in fp32",
     .left = left,
 }};
 
@@ -68,6 +70,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "partial sums are read before their threads have written them",
     .formula = "norm = partial sums nobody has written, NaN",
+    .remedy = "wait for the threads that write the partial sums before they are read: a barrier is missing",
     .left = left,
 }};
 
@@ -105,6 +108,8 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "a parameter that two owners share is counted twice in the norm",
     .formula = "norm² = Σ |g_p|² + |g_q|²",
+    .remedy =
+        "count a parameter that several layers share once in the norm: pass `model.parameters()`, which names it once",
     .left = left,
     .parameters = 1,
 }};
@@ -125,6 +130,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm lacks its square root",
     .formula = "norm = Σ g²",
+    .remedy = "take the square root of the sum of squares",
     .left = left,
 }};
 
@@ -144,6 +150,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm is taken over the first parameter only, not over all",
     .formula = "norm = |g_first|",
+    .remedy = "take the norm over all parameters together: `clip_grad_norm_(model.parameters(), max_norm)`",
     .left = left,
 }};
 
@@ -163,6 +170,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm is that of the last parameter only: each overwrites the one before",
     .formula = "norm = |g_last|",
+    .remedy = "add up the squares of all parameters: each overwrites the one before",
     .left = left,
 }};
 
@@ -185,6 +193,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the slots of the parameters' norms are off by one: the first counts twice, the second not at all",
     .formula = "norm² = Σ |g_p|² + |g_0|² - |g_1|²",
+    .remedy = "give each parameter its own slot when their norms are collected",
     .left = left,
 }};
 
@@ -205,6 +214,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm that is reported is that of the scaled gradient; the clip reads the right one",
     .formula = "norm = S |g|, and the clip reads |g|",
+    .remedy = "report the norm behind `scaler.unscale_(optimizer)`",
     .left = left,
 }};
 

@@ -86,6 +86,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "backward"},
     .sentence = "a term of the normalisation is missing, misplaced or counts otherwise",
     .formula = "y = γ (x - mean) rstd + β, or its gradient, with one thing done otherwise",
+    .remedy = "correct that term, or call `F.layer_norm`, `F.rms_norm` or `F.batch_norm` in its place",
     .ways = ways,
 }};
 

@@ -12,6 +12,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the tensor is the right one times a factor",
     .formula = "got = f expected",
+    .remedy = "look for a factor that stands once too often or is missing where this tensor is made",
     .left = left,
     .fits_factor = true,
 }};

@@ -27,6 +27,7 @@ const RegisterSuspect registered{{
     .stages = {"norm", "overflow_check"},
     .sentence = "one of the parameters does not enter what is taken over all of them",
     .formula = "over all parameters but one",
+    .remedy = "take all parameters into it: one is missing from the list",
     .ways = ways,
 }};
 

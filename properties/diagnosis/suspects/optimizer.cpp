@@ -22,6 +22,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the optimizer updates bf16 parameters: what is below half a unit of their last place is lost",
     .formula = "p = bf16(p - lr v)",
+    .remedy = "step on fp32 parameters, and cast them to bf16 for the layers",
     .left = left,
 }};
 
@@ -46,6 +47,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the first step, which has no buffer yet, is dampened like all others",
     .formula = "v = (1 - d) g at the first step",
+    .remedy = "take the gradient whole at the first step, as `torch.optim.SGD` does",
     .left = left,
 }};
 
@@ -65,6 +67,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the momentum is cleared before every step",
     .formula = "m = 0",
+    .remedy = "keep one optimizer over all windows: making it anew, or emptying its state, clears the momentum",
     .left = left,
 }};
 
@@ -91,6 +94,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the coefficient of momentum stands at the gradient, not at the buffer",
     .formula = "v = v + μ g",
+    .remedy = "multiply the momentum buffer, not the gradient, by the coefficient: `v = mu * v + g`",
     .left = left,
 }};
 
@@ -118,6 +122,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the second shard of one parameter is updated with the gradients of its first",
     .formula = "p_i = p_i - lr g_{i - n/2} for i >= n/2",
+    .remedy = "start each shard's gradient at the shard's own offset",
     .left = left,
     .parameters = 1,
 }};
@@ -142,6 +147,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "a parameter whose gradient is zero is taken for unused: neither momentum nor decay moves it",
     .formula = "p = p where g = 0",
+    .remedy = "step parameters whose gradient is zero as well: momentum and decay move them",
     .left = left,
 }};
 
@@ -162,6 +168,8 @@ const RegisterSuspect registered{{
     .stages = {"cast"},
     .sentence = "the copy of the weights that the layers read is never refreshed",
     .formula = "w = the first window's copy",
+    .remedy = "make the 16-bit copy of the weights anew after every step (autocast: leave its context between windows, "
+              "or `cache_enabled=False`)",
     .left = left,
 }};
 

@@ -205,6 +205,7 @@ const RegisterSuspect registered{{
                "optimizer", "scaler", "schedule"},
     .sentence = "the stage works by another value of an option than the case gives",
     .formula = "option = another value",
+    .remedy = "set that option in the loop as the case states it, or state it as the loop has it",
     .ways = ways,
 }};
 

@@ -57,6 +57,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the forward pass that is run again for backward drops other elements than the first one did",
     .formula = "x = forward by another mask",
+    .remedy = "keep the random state in the checkpoint: `checkpoint(…, preserve_rng_state=True)`",
     .left = left,
     .parameters = 1,
 }};

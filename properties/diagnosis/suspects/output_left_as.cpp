@@ -237,6 +237,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "a part of the right tensor is missing, or its numbers stand in other places",
     .formula = "got = the right tensor, cut or moved",
+    .remedy = "look at where the result is written: a part is not, or stands in other places",
     .ways = ways,
 }};
 

@@ -21,6 +21,7 @@ const RegisterSuspect registered{{
     .stages = {"scaler"},
     .sentence = "the count of clean windows goes on through an overflow",
     .formula = "count + 1 in a skipped window",
+    .remedy = "set the count of clean windows to 0 at an overflow",
     .left = left,
 }};
 
@@ -60,6 +61,7 @@ const RegisterSuspect registered{{
     .stages = {"scaler"},
     .sentence = "the loss scaler is updated once for every micro-batch, not once a window",
     .formula = "K updates a window",
+    .remedy = "call `scaler.update()` once a window, behind `scaler.step(optimizer)`",
     .left = left,
 }};
 
@@ -79,6 +81,7 @@ const RegisterSuspect registered{{
     .stages = {"scaler"},
     .sentence = "a run that goes on from a checkpoint starts the count of its scaler anew",
     .formula = "count of the first window = 0",
+    .remedy = "save and load `scaler.state_dict()` with the checkpoint",
     .left = left,
 }};
 
@@ -105,6 +108,7 @@ const RegisterSuspect registered{{
     .stages = {"overflow_check"},
     .sentence = "the flag is cleared after the first parameter was checked: an overflow there is not seen",
     .formula = "found = any other parameter is not finite",
+    .remedy = "clear the overflow flag before the first parameter is checked",
     .left = left,
 }};
 
@@ -124,6 +128,8 @@ const RegisterSuspect registered{{
     .stages = {"overflow_check"},
     .sentence = "an overflow is never found",
     .formula = "found = 0",
+    .remedy =
+        "check gradients for infinity before the step: `scaler.unscale_(optimizer)`, then `scaler.step(optimizer)`",
     .left = left,
 }};
 
@@ -150,6 +156,7 @@ const RegisterSuspect registered{{
     .stages = {"overflow_check"},
     .sentence = "only the last micro-batch is checked for overflow",
     .formula = "found = last s_k is not finite",
+    .remedy = "look for infinities in the accumulated gradient, not in the last micro-batch's",
     .left = left,
 }};
 

@@ -45,6 +45,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "backward"},
     .sentence = "attention sees the rows of other sequences of the micro-batch",
     .formula = "A(i) = rows of the micro-batch",
+    .remedy = "mask attention by sequence: pass each one's length (`cu_seqlens`) or a block mask",
     .ways = ways,
 }};
 
@@ -103,6 +104,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "backward"},
     .sentence = "positions count on over the sequences of a micro-batch, and do not begin again with each",
     .formula = "p_i = i",
+    .remedy = "begin positions anew with every sequence: pass `position_ids`",
     .ways = ways,
 }};
 

@@ -34,6 +34,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "each stage of the pipeline clips by the norm of its own layers alone",
     .formula = "norm of g_p",
+    .remedy = "sum the squares over the pipeline's stages before the clip",
     .left = left,
 }};
 
@@ -54,6 +55,7 @@ const RegisterSuspect registered{{
     .stages = {"agree"},
     .sentence = "each stage of the pipeline acts upon the overflow that it found itself",
     .formula = "found_p",
+    .remedy = "let all stages of the pipeline skip where one found an overflow",
     .left = left,
 }};
 

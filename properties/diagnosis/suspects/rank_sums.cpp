@@ -89,6 +89,7 @@ const RegisterSuspect registered{{
     .stages = {"loss", "reduce"},
     .sentence = "the sum over ranks is divided by their number, though every loss was divided by all items",
     .formula = "G / R",
+    .remedy = "divide once: by all ranks' items, with a sum over ranks, or by the rank's own with an average",
     .left = left,
 }};
 
@@ -109,6 +110,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the sum over ranks is not divided by their number, or was made twice",
     .formula = "R G",
+    .remedy = "divide the sum over ranks by their number once: `dist.all_reduce(g); g /= dist.get_world_size()`",
     .left = left,
 }};
 
@@ -130,6 +132,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the average over ranks divides by the number of elements that travel",
     .formula = "R G / elements",
+    .remedy = "divide the sum over ranks by their number, `dist.get_world_size()`, not by its elements",
     .left = left,
 }};
 
@@ -163,6 +166,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "nothing was summed over ranks: all hold the numbers of one, as after a broadcast",
     .formula = "x_s",
+    .remedy = "add up the gradients, `dist.all_reduce`, where they are broadcast now",
     .left = left,
 }};
 
@@ -192,6 +196,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "nothing was summed over ranks here, as where the last bucket is not sent: each keeps its own numbers",
     .formula = "x_r",
+    .remedy = "wait until the last bucket is sent before the step reads its gradients",
     .left = left,
 }};
 
@@ -222,6 +227,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the ranks were summed behind the first micro-batch; each adds the rest of its own alone",
     .formula = "sum_r s_r1 + sum_k>1 s_rk",
+    .remedy = "sum over ranks behind the window's last micro-batch: `with model.no_sync():` around all others",
     .left = left,
 }};
 
@@ -245,6 +251,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the last micro-batch's gradients were summed over ranks in the place of the buffers",
     .formula = "sum_r s_rK",
+    .remedy = "sum the accumulated gradients over ranks, not the last micro-batch's",
     .left = left,
 }};
 
@@ -283,6 +290,7 @@ const RegisterSuspect registered{{
     .stages = {"reduce"},
     .sentence = "the sum over ranks lacks one rank's numbers, or holds them twice",
     .formula = "G - x_r, G + x_r",
+    .remedy = "let every rank take part in every sum once",
     .ways = ways,
 }};
 

@@ -36,6 +36,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "every rank divides by its own items and the ranks, and nobody by the items of all",
     .formula = "c = S / (R n_r), times R where the sum is divided by it",
+    .remedy = "divide by the items of all ranks: sum the counts by `dist.all_reduce` before the loss is divided",
     .left = left,
 }};
 
@@ -55,6 +56,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss is multiplied by the number of ranks, whose gradients are summed and not averaged",
     .formula = "c = R S / N",
+    .remedy = "multiply the loss by the number of ranks only where their gradients are averaged",
     .left = left,
 }};
 
@@ -80,6 +82,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "a rank's micro-batches beyond the fewest of any rank count for nothing",
     .formula = "c = 0 for k > min K_r",
+    .remedy = "deal the last micro-batches to ranks as well, or drop them on every rank (`drop_last=True`)",
     .left = left,
 }};
 
@@ -105,6 +108,7 @@ const RegisterSuspect registered{{
     .stages = {"overflow_check", "agree"},
     .sentence = "a rank looks for an overflow in what it handed over, not in the sum over ranks",
     .formula = "found = any not finite of x_r",
+    .remedy = "look for infinities in the gradients that were summed over ranks",
     .left = left,
 }};
 
@@ -126,6 +130,8 @@ const RegisterSuspect registered{{
     .stages = {"schedule"},
     .sentence = "the schedule counts a step for every rank",
     .formula = "t + R",
+    .remedy =
+        "step the schedule once a window, not once for each rank (Accelerate: `split_batches`, or do not prepare it)",
     .left = left,
 }};
 

@@ -25,6 +25,7 @@ const RegisterSuspect registered{{
     .stages = {"cast"},
     .sentence = "the rank began with parameters of its own: nobody handed it those of rank 0",
     .formula = "p_r",
+    .remedy = "hand rank 0's parameters to all before the first window, as DDP does when it is made",
     .left = left,
 }};
 
@@ -57,6 +58,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the ranks are summed behind an earlier micro-batch than the window's last",
     .formula = "A = D(sum_r A_r) before k = K",
+    .remedy = "sum over ranks behind the window's last micro-batch alone: `with model.no_sync():` around all others",
     .left = left,
 }};
 
@@ -102,6 +104,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the rank keeps parameters as they were before the step: what another rank moved did not come back",
     .formula = "p before the step",
+    .remedy = "gather every rank's updated pieces behind the step",
     .left = left,
 }};
 

@@ -17,6 +17,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the right value went through bf16 on its way",
     .formula = "got = bf16(expected)",
+    .remedy = "keep the value in fp32: something casts it to bf16 on its way",
     .left = left,
     .parameters = 1,
 }};

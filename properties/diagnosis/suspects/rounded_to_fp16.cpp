@@ -17,6 +17,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the right value went through fp16 on its way",
     .formula = "got = fp16(expected)",
+    .remedy = "keep the value in fp32: something casts it to fp16 on its way",
     .left = left,
     .parameters = 1,
 }};

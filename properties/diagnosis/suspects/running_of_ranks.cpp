@@ -29,6 +29,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "a rank keeps the running values that its own micro-batches moved, and not the first rank's",
     .formula = "r_rank = what it left itself",
+    .remedy = "broadcast the running values from rank 0 at every window (DDP: `broadcast_buffers=True`)",
     .left = left,
 }};
 

@@ -20,6 +20,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "the running variance takes the biased variance of the batch, without n / (n - 1)",
     .formula = "r = (1 - m) r + m v",
+    .remedy = "multiply the batch's variance by n / (n - 1) before it enters the running one",
     .left = left,
 }};
 
@@ -41,6 +42,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "the running statistics weigh old and new the wrong way round",
     .formula = "r = m r + (1 - m) v",
+    .remedy = "weigh the new statistics by momentum and the old by 1 - momentum",
     .left = left,
 }};
 
@@ -64,6 +66,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "the window's statistics move the running values once for every micro-batch",
     .formula = "r = (1 - m)^K r + (1 - (1 - m)^K) v",
+    .remedy = "move the running statistics once a window, not once a micro-batch",
     .left = left,
 }};
 
@@ -85,6 +88,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "the running statistics move twice, as where the forward pass is run again",
     .formula = "r = (1 - m)² r + m (2 - m) v",
+    .remedy = "keep running statistics still while a checkpoint runs the forward pass again",
     .left = left,
 }};
 
@@ -109,6 +113,7 @@ const RegisterSuspect registered{{
     .stages = {"running_stats"},
     .sentence = "a window that is skipped takes its running statistics back",
     .formula = "r after a skipped window = r before it",
+    .remedy = "keep the running statistics of a window that is skipped",
     .left = left,
 }};
 

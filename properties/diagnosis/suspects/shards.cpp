@@ -32,6 +32,8 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "each rank clips by the norm of its own pieces alone",
     .formula = "norm of g_r",
+    .remedy = "sum the squares over ranks before the root (FSDP: `model.clip_grad_norm_`; DTensors: "
+              "`torch.nn.utils.clip_grad_norm_`)",
     .left = left,
 }};
 
@@ -53,6 +55,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm over ranks counts every piece once for each rank",
     .formula = "norm of R copies of g",
+    .remedy = "count pieces that every rank holds once in the norm over ranks",
     .left = left,
 }};
 

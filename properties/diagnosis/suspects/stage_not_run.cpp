@@ -13,6 +13,7 @@ const RegisterSuspect registered{{
                "forward", "loss", "running_stats"},
     .sentence = "the recipe demands the stage, and it left nothing: it was not run",
     .formula = "no tap of it",
+    .remedy = "run it: the recipe states it and the loop does not do it; or state the recipe without it",
     .left = [](const Evidence&, const HeldTensor&) { return std::optional<Values>(); },
 }};
 

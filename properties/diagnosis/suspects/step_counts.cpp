@@ -28,6 +28,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the schedule counts one step more than the run will take",
     .formula = "rate of (t - warmup) / (total + 1 - warmup)",
+    .remedy = "give the schedule the number of steps that the run takes: micro-batches / {K}, rounded as the loop does",
     .left = left,
 }};
 
@@ -48,6 +49,7 @@ const RegisterSuspect registered{{
     .stages = {"schedule"},
     .sentence = "the schedule moves once for every micro-batch",
     .formula = "t + K a window",
+    .remedy = "call `scheduler.step()` once a window, behind `optimizer.step()`, not with every micro-batch",
     .left = left,
 }};
 
@@ -69,6 +71,7 @@ const RegisterSuspect registered{{
     .stages = {"schedule"},
     .sentence = "the schedule also counts windows that were skipped",
     .formula = "t + 1 in a skipped window",
+    .remedy = "step the schedule only where the optimizer stepped: `scaler.get_scale()` falls where it did not",
     .left = left,
 }};
 
@@ -92,6 +95,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
     .formula = "t = t of the first window",
+    .remedy = "count every step of the optimizer: keep its `state[\"step\"]` from step to step",
     .left = left,
 }};
 
@@ -115,6 +119,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "a run that goes on from a checkpoint counts its steps from zero",
     .formula = "t = t - t of the checkpoint",
+    .remedy = "save and load `optimizer.state_dict()` with the checkpoint",
     .left = left,
 }};
 
@@ -140,6 +145,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the optimizer runs in a window that overflowed, on a gradient that is not finite",
     .formula = "p = p - lr g, where nothing should move",
+    .remedy = "skip the whole step where the gradient is not finite: `scaler.step(optimizer)`, not `optimizer.step()`",
     .left = left,
 }};
 
@@ -159,6 +165,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the optimizer counts micro-batches as steps",
     .formula = "t = (t + 1) K - 1",
+    .remedy = "count a step a window: advance the optimizer's step count at `optimizer.step()` alone",
     .left = left,
 }};
 

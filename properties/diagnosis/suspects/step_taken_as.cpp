@@ -31,6 +31,7 @@ const RegisterSuspect registered{{
     .stages = {"decay", "optimizer", "schedule"},
     .sentence = "the stage counts one step more or less than were taken",
     .formula = "t + 1, or t - 1",
+    .remedy = "step the schedule once behind each `optimizer.step()`: it counts one more or less",
     .ways = ways,
 }};
 

@@ -21,6 +21,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "the products' operands below the normal range are read as zero",
     .formula = "dW = Σ flush(dy)ᵀ flush(x)",
+    .remedy = "keep small gradients by a loss scale, or claim that products flush subnormals",
     .left = left,
 }};
 

@@ -119,6 +119,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "one of the tensors that the stage reads is left out or enters once more",
     .formula = "got = expected + f input, f a number of the recipe",
+    .remedy = "look at that input of the stage: it is added once too often, or left out",
     .ways = ways,
 }};
 

@@ -65,6 +65,7 @@ const RegisterSuspect registered{{
     .stages = {"count", "loss"},
     .sentence = "labels are counted before the shift, which takes each sequence's first one out",
     .formula = "N = labels that are not ignored",
+    .remedy = "count the labels behind the shift: `(labels[:, 1:] != -100).sum()`",
     .left = left,
 }};
 
@@ -87,6 +88,7 @@ const RegisterSuspect registered{{
     .stages = {"count", "loss"},
     .sentence = "one label a sequence is taken off the count, though the shift has left it out already",
     .formula = "N - sequences for N",
+    .remedy = "count the labels that are left after the shift, and take nothing off once more",
     .left = left,
 }};
 
@@ -106,6 +108,8 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "labels are not shifted: every token is scored by itself",
     .formula = "t_i = label i",
+    .remedy = "score each token by the next label, `logits[:, :-1]` by `labels[:, 1:]`; pass labels that are not "
+              "shifted yet to a model that shifts them",
     .left = left,
 }};
 
@@ -127,6 +131,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "labels are shifted twice: every token is scored by the one after the next",
     .formula = "t_i = label i + 2",
+    .remedy = "pass labels that are not shifted to a model that shifts them itself",
     .left = left,
 }};
 
@@ -150,6 +155,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the shift crosses sequences: the last token of one is scored by the first label of the next",
     .formula = "t_i = label i + 1, of whatever sequence",
+    .remedy = "shift labels inside of each sequence, and ignore each one's last token",
     .left = left,
 }};
 

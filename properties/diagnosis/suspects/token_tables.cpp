@@ -45,6 +45,7 @@ const RegisterSuspect registered{{
     .stages = {"backward"},
     .sentence = "of several rows with one token the last one's gradient is stored, and none is added",
     .formula = "dW_t = dy of the last row of t",
+    .remedy = "add the gradients of all rows with one token: `index_add_`, not an assignment by index",
     .left = left,
 }};
 
@@ -72,6 +73,7 @@ const RegisterSuspect registered{{
     .stages = {"fork"},
     .sentence = "a tied weight takes what its product gives, and nothing of what is looked up",
     .formula = "dW = dW of the product",
+    .remedy = "add what the look-up gives to the tied weight's gradient",
     .left = left,
 }};
 
@@ -88,6 +90,7 @@ const RegisterSuspect registered{{
     .stages = {"fork"},
     .sentence = "a tied weight takes what is looked up alone: what its product gave is cleared before it is added",
     .formula = "dW = dW of the look-ups",
+    .remedy = "add both gradients of the tied weight: clear it before the first alone",
     .left = left,
 }};
 

@@ -25,6 +25,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "one parameter's gradient is copied before the last micro-batch has been added",
     .formula = "g = A_{K-1} / S for one parameter",
+    .remedy = "copy gradients to the fp32 ones behind the window's last `backward()`",
     .left = left,
     .parameters = 1,
 }};
@@ -46,6 +47,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the scaler moves before the gradients are unscaled: they are divided by the next scale",
     .formula = "g = A / S of the next window",
+    .remedy = "call `scaler.update()` behind `scaler.step(optimizer)`, not before the gradients are unscaled",
     .left = left,
 }};
 
@@ -75,6 +77,8 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "a step is taken after every micro-batch",
     .formula = "step after each s_k",
+    .remedy = "call `optimizer.step()` once a window, behind its {K} micro-batches",
+    .call = "step",
     .left = left,
 }};
 
@@ -104,6 +108,8 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the step is taken after the first micro-batch of a window, and the rest goes on into the next",
     .formula = "step where i % K = 0",
+    .remedy = "step after the window's last micro-batch: `if (i + 1) % {K} == 0`, not `if i % {K} == 0`",
+    .call = "step",
     .left = left,
 }};
 
@@ -124,6 +130,8 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "at the end of the data every micro-batch of the last window forces a step",
     .formula = "step after each s_k of the last window",
+    .remedy = "at the end of the data step once for all that is left, behind its last micro-batch",
+    .call = "step",
     .left = left,
 }};
 
@@ -150,6 +158,8 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the step is taken where the micro-batch's number is a multiple of the first K, although K changes",
     .formula = "step where (i + 1) % K_0 = 0",
+    .remedy = "count the micro-batches of each window from 0 on, and step at that window's own K",
+    .call = "step",
     .left = left,
 }};
 
@@ -169,6 +179,8 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the gradient is divided by the loss scale twice",
     .formula = "g = A / S²",
+    .remedy = "unscale once a window: `scaler.step` does it where `scaler.unscale_` was not called, so divide by the "
+              "scale nowhere else",
     .left = left,
 }};
 

@@ -11,6 +11,8 @@
 #include "properties/compare/rank_rows.hpp"
 #include "properties/diagnosis/capture_gap.hpp"
 #include "properties/diagnosis/capture_sentence.hpp"
+#include "properties/diagnosis/faulty_call.hpp"
+#include "properties/diagnosis/loop_gap.hpp"
 #include "reports/command_line/check/claims_in_short.hpp"
 #include "reports/command_line/check/not_judged.hpp"
 #include "reports/command_line/check/stage_table.hpp"
@@ -42,6 +44,24 @@ void take_gap(CaptureRecord& record, const Case& c, bool all_lenses) {
   record.gap_sentence = std::move(gap.sentence);
 }
 
+void take_failure(CaptureRecord& record, const Case& c, const Trace& trace, const JudgedCapture& judged,
+                  const std::map<std::string, CodePlace>& places) {
+  const TensorCheck* failure = first_failure(judged.checks);
+  if (failure == nullptr) return;
+  record.first_tap = failure->tap, record.first_stage = failure->stage;
+  record.cause = cause_of(judged);
+  record.remedies = remedies_of(c, judged);
+  record.sentence = sentence_of(c, trace, judged);
+  if (const auto call = faulty_call(judged, places)) {
+    record.place = call->file + ":" + std::to_string(call->line);
+    record.place_text = call->text;
+  }
+  if (const auto gap = loop_gap(c, trace, judged.checks)) {
+    record.own_gap = gap->gradient;
+    record.own_gap_window = gap->window;
+  }
+}
+
 void take_drift(CaptureRecord& record) {
   const auto drift = first_gradient_drift(record.checks);
   if (!drift) return;
@@ -57,7 +77,8 @@ std::string lines(const std::string& before, const std::vector<std::string>& tex
 
 std::string group_line(const std::vector<std::string>& groups) {
   std::string text;
-  for (const std::string& group : groups) text += (text.empty() ? "judged as one: " : ", ") + group;
+  for (const std::string& group : groups)
+    text += (text.empty() ? "judged as one, as nothing between was recorded: " : ", ") + group;
   return text.empty() ? "" : text + "\n";
 }
 
@@ -75,6 +96,32 @@ std::string left_out(const CaptureRecord& capture) {
   return text;
 }
 
+bool is_missing(const TensorCheck& check) { return check.status == Status::not_run; }
+
+/// What is wrong; what to change; where; the first tensor that fails.
+std::string failure_lines(const CaptureRecord& capture) {
+  const auto line = [](const char* before, const std::string& text) {
+    return text.empty() ? "" : before + text + "\n";
+  };
+  const std::string at = capture.place + (capture.place_text.empty() ? "" : ": " + capture.place_text);
+  return line("fail: ", capture.cause) + line("  change: ", first_remedy_of(capture)) + line("  at ", at) +
+         line("  first wrong: ", capture.sentence);
+}
+
+std::string gap_lines(const CaptureRecord& capture) {
+  std::string text;
+  if (!capture.gap_sentence.empty()) text = "semantic gap of the stated recipe: " + capture.gap_sentence + "\n";
+  return capture.own_gap ? text + "the loop's own gap: " + own_gap_of(capture) + "\n" : text;
+}
+
+/// Of the suspects behind the first, whose remedy the verdict says.
+std::string other_remedies(const CaptureRecord& capture) {
+  std::string text;
+  for (std::size_t i = 1; i < capture.remedies.size(); ++i)
+    text += "  for " + capture.suspects[i].name + ": " + capture.remedies[i] + "\n";
+  return text;
+}
+
 std::string verdict_line(const CaptureRecord& capture) {
   const bool in_vain = !compared_in_vain(capture.checks).empty();
   if (capture.verdict == "pass") {
@@ -83,25 +130,27 @@ std::string verdict_line(const CaptureRecord& capture) {
                          : "pass, but not judged: " + left + (in_vain ? ", some tensors" : "")) +
            "\n";
   }
-  if (capture.verdict == "fail") return "fail: " + capture.sentence + "\n";
-  return "not judged: taps are missing or everything is vacuous\n";
+  if (capture.verdict == "fail") return failure_lines(capture);
+  const bool needs_inputs = capture.lenses == "local" && std::ranges::any_of(capture.checks, is_missing);
+  return needs_inputs
+             ? "not judged: --lens local needs what every stage read, of which this capture lacks some; leave it "
+               "out, or record at level=\"window\"\n"
+             : "not judged: recorded tensors are missing, or every bound is wider than its value\n";
 }
 
 }  // namespace
 
 CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses, JudgedCapture judged,
-                             std::vector<std::string> assumptions) {
+                             std::vector<std::string> assumptions, const std::map<std::string, CodePlace>& places) {
   CaptureRecord record;
   record.verdict = verdict_of(exit_code_of(judged.checks));
   record.case_hash = trace.case_hash, record.case_name = c.name, record.case_title = title_of(c);
+  record.recipe = "normalisation " + std::string(name_of(c.normalisation));
   record.lenses = all_lenses ? "all" : "local";
   for (std::size_t w = 0; w < c.windows.size(); ++w) record.windows.push_back(static_cast<int>(micro_steps_of(c, w)));
   record.ranks = rank_rows(c, judged.checks);
   record.stages = stages_of(judged.checks);
-  if (const TensorCheck* failure = first_failure(judged.checks)) {
-    record.first_tap = failure->tap, record.first_stage = failure->stage;
-    record.sentence = sentence_of(c, trace, judged);
-  }
+  take_failure(record, c, trace, judged, places);
   record.not_judged = not_judged(c, judged.checks, all_lenses);
   record.not_judged.insert(record.not_judged.end(), judged.notes.begin(), judged.notes.end());
   for (std::string& line : assumptions) {
@@ -118,10 +167,10 @@ CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses,
   return record;
 }
 
-std::string capture_text(const CaptureRecord& capture) {
-  return capture.case_title + "\n" + stage_table(capture.checks) + group_line(capture.groups) +
-         lines("", capture.not_judged) + suspect_list(capture.suspects) + lines("assumed: ", capture.assumptions) +
-         (capture.gap_sentence.empty() ? "" : "semantic gap: " + capture.gap_sentence + "\n") + verdict_line(capture);
+std::string capture_text(const CaptureRecord& capture, bool all_figures) {
+  return capture.case_title + "\n" + stage_table(capture.checks, all_figures) + group_line(capture.groups) +
+         lines("", capture.not_judged) + suspect_list(capture.suspects) + other_remedies(capture) +
+         lines("assumed: ", capture.assumptions) + gap_lines(capture) + verdict_line(capture);
 }
 
 }  // namespace tally::command_line

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "oracle/registered_files.hpp"
+#include "properties/diagnosis/remedy.hpp"
 #include "properties/diagnosis/restatement.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -22,12 +23,23 @@ std::vector<std::string> names_of(const std::vector<const Record*>& records) {
   return names;
 }
 
+/// Its formula with what the letters in it mean, and what to change.
+void print_formula(const std::string& name, const std::string& formula) {
+  const bool counts = formula.find_first_of("SKN") != std::string::npos || formula.find("_k") != std::string::npos;
+  std::cout << "formula: " << formula << "\n"
+            << (counts
+                    ? "letters: S the loss scale; N the window's items, n_k those of micro-batch k, K micro-batches; "
+                      "A the accumulated gradient, s_k that of micro-batch k\n"
+                    : "")
+            << "what to change: " << remedy_of(name) << "\n";
+}
+
 bool explain_suspect(const std::string& name) {
   const Suspect* suspect = find_suspect(name);
   if (suspect == nullptr) return false;
-  std::cout << "suspect " << suspect->name << ": " << suspect->sentence << "\n"
-            << "formula: " << suspect->formula << "\n"
-            << "may enter at: " << (suspect->stages.empty() ? "any stage" : listed_or_none(suspect->stages)) << "\n"
+  std::cout << "suspect " << suspect->name << ": " << suspect->sentence << "\n";
+  print_formula(name, suspect->formula);
+  std::cout << "may enter at: " << (suspect->stages.empty() ? "any stage" : listed_or_none(suspect->stages)) << "\n"
             << "stands for the faults: " << listed_or_none(suspect->faults) << "\n";
   return true;
 }
@@ -35,9 +47,9 @@ bool explain_suspect(const std::string& name) {
 bool explain_restatement(const std::string& name) {
   const Restatement* restatement = find_restatement(name);
   if (restatement == nullptr) return false;
-  std::cout << "restatement " << restatement->name << ": " << restatement->sentence << "\n"
-            << "formula: " << restatement->formula << "\n"
-            << "named where a capture fails as its case states it, and passes inside all its bounds with this\n";
+  std::cout << "restatement " << restatement->name << ": " << restatement->sentence << "\n";
+  print_formula(name, restatement->formula);
+  std::cout << "named where a capture fails as its case states it, and passes inside all its bounds with this\n";
   return true;
 }
 

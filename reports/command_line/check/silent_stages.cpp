@@ -49,8 +49,8 @@ std::string silent_stages(const std::vector<TensorCheck>& checks) {
     if (first == nullptr || is_lost(*stage.silent) > is_lost(*first)) first = stage.silent;
   }
   if (first == nullptr) return "";
-  return "judged step by step alone, as every end-to-end check of them is vacuous: " + names + "; " + first->tap +
-         ": " + reason_of(*first) + "\n";
+  return "judged step by step alone, as every check of them that follows the run from the case on is vacuous: " +
+         names + "; " + first->tap + ": " + reason_of(*first) + "\n";
 }
 
 }  // namespace tally::command_line

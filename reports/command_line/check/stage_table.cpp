@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/optimizer_state.hpp"
@@ -43,14 +44,30 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-std::string worst_element(const TensorCheck& check) {
-  if (!check.message.empty()) return "  " + check.tap + ", " + check.lens + ": " + check.message + "\n";
+/// How a tensor was judged.
+const char* way_of(const std::string& lens) {
+  return lens == "end_to_end" ? "from the case on" : lens == "group" ? "with the stages before it" : "by itself";
+}
+
+std::string element_of(const TensorCheck& check) {
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ",") + std::to_string(i);
-  const std::string terms = text_of(check.terms);
-  return formatted("  %s [%s] %s lens: expected %.9g (%a), got %.9g (%a), error %.3g, bound %.3g, %.3gx\n",
-                   check.tap.c_str(), index.c_str(), check.lens.c_str(), check.expected, check.expected, check.got,
-                   check.got, check.error, check.bound, check.worst_ratio) +
+  return check.tap + (index.empty() ? "" : " [" + index + "]");
+}
+
+std::string worst_in_short(const TensorCheck& check) {
+  if (!check.message.empty()) return "  " + check.tap + ": " + check.message + "\n";
+  return "  " + element_of(check) +
+         formatted(": expected %.9g, got %.9g, error %.3g, bound %.3g\n", check.expected, check.got, check.error,
+                   check.bound);
+}
+
+std::string worst_element(const TensorCheck& check) {
+  if (!check.message.empty()) return "  " + check.tap + ", " + way_of(check.lens) + ": " + check.message + "\n";
+  const std::string terms = text_of(check.terms), way = way_of(check.lens);
+  return "  " + element_of(check) +
+         formatted(" %s: expected %.9g (%a), got %.9g (%a), error %.3g, bound %.3g, error / bound %.3g\n", way.c_str(),
+                   check.expected, check.expected, check.got, check.got, check.error, check.bound, check.worst_ratio) +
          (terms.empty() ? "" : "    the bound is " + terms + "\n") +
          formatted("    %llu elements, %llu differ, %llu over bound, %llu not finite\n",
                    static_cast<unsigned long long>(check.elements), static_cast<unsigned long long>(check.differing),
@@ -58,13 +75,29 @@ std::string worst_element(const TensorCheck& check) {
                    static_cast<unsigned long long>(check.non_finite));
 }
 
-std::string failing_tensors(const std::vector<TensorCheck>& checks) {
+constexpr std::size_t most_tensors = 8;
+
+std::string failing_tensors(const std::vector<TensorCheck>& checks, bool all_figures) {
   std::string text;
-  int shown = 0;
+  std::set<std::string> shown;
+  std::size_t told = 0;
   for (const TensorCheck& check : checks) {
-    if (check.status == Status::fail && shown++ < 8) text += worst_element(check);
+    if (check.status != Status::fail || told == most_tensors) continue;
+    const bool again = !shown.insert(check.tap).second;  // by another way of judging it
+    if (again && !all_figures) continue;
+    ++told;
+    text += all_figures ? worst_element(check) : worst_in_short(check);
   }
-  return text.empty() ? "" : "failing, in stage order:\n" + text;
+  if (text.empty()) return "";
+  return std::string("failing, in stage order") + (all_figures ? "" : " (--verbose: all figures)") + ":\n" + text;
+}
+
+/// What a word of the table means, where it is used.
+std::string legend(const std::vector<Row>& rows) {
+  const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.vacuous > 0; });
+  return std::string(
+             "error / bound: of the worst element, at most 1 where all are right; inf where a bound of 0 is broken\n") +
+         (any ? "vacuous: the bound is wider than the value, so that the check shows nothing\n" : "");
 }
 
 int last_step(const std::vector<TensorCheck>& checks) {
@@ -83,24 +116,33 @@ bool is_left_for_later(const TensorCheck& check, int last_step) {
          !parameter_of_state(name->tensor).empty();
 }
 
-std::string nearest_to_its_limit(const std::vector<TensorCheck>& checks) {
+std::string nearest_to_its_limit(const std::vector<TensorCheck>& checks, bool all_figures) {
   const auto worst = worst_of(checks);
-  return worst.empty() ? "" : "nearest to its limit:\n" + worst_element(checks[worst.front()]);
+  if (worst.empty()) return "";
+  const TensorCheck& check = checks[worst.front()];
+  return "nearest to its limit:\n" + (all_figures ? worst_element(check) : worst_in_short(check));
+}
+
+std::string table_of(const std::vector<Row>& rows, bool all_figures) {
+  std::string text =
+      formatted("%-20s %7s %7s %8s %8s %14s", "stage", "checks", "failed", "vacuous", "not run", "error / bound") +
+      (all_figures ? formatted(" %17s", "from the case on") : "") + "\n";
+  for (const Row& row : rows) {
+    text += formatted("%-20s %7d %7d %8d %8d %14.3g", row.stage.c_str(), row.checks, row.failed, row.vacuous,
+                      row.missing, all_figures ? row.local : std::max(row.local, row.end_to_end)) +
+            (all_figures ? formatted(" %17.3g", row.end_to_end) : "") + "\n";
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string stage_table(const std::vector<TensorCheck>& checks) {
+std::string stage_table(const std::vector<TensorCheck>& checks, bool all_figures) {
   std::vector<Row> rows;
   for (const TensorCheck& check : checks) count(row_of(rows, check.stage), check);
-  std::string text = formatted("%-16s %7s %7s %8s %8s %12s %12s\n", "stage", "checks", "failed", "vacuous", "not run",
-                               "worst local", "worst e2e");
-  for (const Row& row : rows) {
-    text += formatted("%-16s %7d %7d %8d %8d %12.3g %12.3g\n", row.stage.c_str(), row.checks, row.failed, row.vacuous,
-                      row.missing, row.local, row.end_to_end);
-  }
-  const std::string failing = failing_tensors(checks);
-  return text + (failing.empty() ? nearest_to_its_limit(checks) : failing);
+  const std::string failing = failing_tensors(checks, all_figures);
+  return table_of(rows, all_figures) + legend(rows) +
+         (failing.empty() ? nearest_to_its_limit(checks, all_figures) : failing);
 }
 
 int exit_code_of(const std::vector<TensorCheck>& checks) {

@@ -1,6 +1,7 @@
 // What `tally explain` says of a seeded fault.
 #include <iostream>
 
+#include "properties/diagnosis/remedy.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/fault.hpp"
 #include "reports/command_line/check/explained.hpp"
@@ -27,6 +28,7 @@ bool explain(const std::string& name) {
             << "knob: " << fault->knob << "\n"
             << "laws that catch it: " << listed_or_none(fault->laws) << "\n"
             << "suspect: " << listed_or_none(standing) << "\n"
+            << (standing.empty() ? "" : "what to change: " + remedy_of(standing.front()) + "\n")
             << "run it: ./tally faults " << fault->name << "\n";
   return true;
 }

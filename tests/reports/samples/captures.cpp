@@ -46,6 +46,7 @@ CaptureRecord capture(int windows, int micro_batches, const std::vector<std::str
   }
   made.claims = {"subject: a loop in PyTorch", "recipe constants in fp32, divided by micro_batch"};
   for (int i = 0; i < 12; ++i) made.claims.push_back("operation " + std::to_string(i) + ": any order of additions");
+  made.recipe = "normalisation window_items";
   made.semantic_gap = 0, made.rounding_drift = 1e-8, made.drift_bound = 1e-6;
   return made;
 }
@@ -62,12 +63,15 @@ CaptureRecord wrong_capture() {
   CaptureRecord made = right_capture();
   made.verdict = "fail";
   made.first_tap = "w0/m1/backward/fc1.weight", made.first_stage = "backward";
-  made.sentence = made.first_tap + "[3, 1] by the local lens: expected 0.5, got 2.5; looks like sum-not-mean";
+  made.cause = "the micro-batches are summed", made.remedies = {"divide by the window's 8 items: `loss.sum() / 8`"};
+  made.place = "train.py:14", made.place_text = "loss = f(x)";
+  made.sentence = made.first_tap + "[3, 1], the gradient: expected 0.5, got 2.5; looks like sum-not-mean";
   const auto first = std::find_if(made.checks.begin(), made.checks.end(),
                                   [&](const TensorCheck& each) { return each.tap == made.first_tap; });
   for (auto at = first; at != made.checks.end(); at += 2) *at = wrong(*at);
   made.suspects = {{"sum-not-mean", 0.9998, 1, 3, "K", "the micro-batches are summed", "g = sum_k g_k"}};
   made.semantic_gap = 0.125, made.gap_sentence = "the first window's gradient differs by 12.5 % of its norm";
+  made.own_gap = 2, made.own_gap_window = 0;
   made.assumptions = {"the loss is a mean over rows", "the scaler is off"};
   return made;
 }
@@ -86,7 +90,8 @@ CaptureRecord partial_capture() {
 
 CaptureRecord hostile_capture() {
   CaptureRecord made = wrong_capture();
-  for (std::string* text : {&made.case_name, &made.case_title, &made.sentence, &made.gap_sentence, &made.case_hash})
+  for (std::string* text : {&made.case_name, &made.case_title, &made.sentence, &made.gap_sentence, &made.case_hash,
+                            &made.cause, &made.remedies[0], &made.place, &made.place_text, &made.recipe})
     spoil(*text);
   for (std::vector<std::string>* list : {&made.assumptions, &made.claims, &made.groups})
     for (std::string& text : *list) spoil(text);

@@ -102,6 +102,7 @@ class Buffers:
     @unseen
     def clip_begins(self):
         """PyTorch's clip is about to change the gradients, the first one behind the last backward pass."""
+        self.places.saw("clip")
         self.sums.look("PyTorch's clip")
         window, m, size = self.meaning.place(self.count - 1)
         first, self.clip_began = not self.clip_began, True

@@ -11,8 +11,8 @@ from .gradient_writes import GradientWrites
 from .guard import Guard
 from .norms import Norms
 from .passed_over import PassedOver
+from .places import Places, way_of_call
 from .rank_taps import taps_of
-from .places import way_of_call
 from .report import Report
 from .settings import changed_behind, compare_options, compare_parameters
 from .stale_casts import SeesStaleCasts
@@ -51,7 +51,7 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
         self.stale_casts = SeesStaleCasts(parameters)
-        self.guard = Guard()  # of all calls from the loop
+        self.guard, self.places = Guard(), Places()  # of all calls from the loop
         self.others = []      # of a loop with several optimizers: tell each other's capture of a step
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
@@ -65,6 +65,7 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
 
     @unseen
     def backward_begins(self, roots):
+        self.places.saw("backward")
         self.way = way_of_call()
         self.losses.backward_begins(roots)
 
@@ -169,6 +170,7 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
 
     @unseen
     def step_begins(self):
+        self.places.saw("step")
         self.skipping = self.reads.skips_itself()
         self.inside = self.open is not None  # as a hook of each parameter steps: then the pass is for its neighbours as well
         if self.inside:

@@ -145,6 +145,7 @@ class LossTaps(TermTaps):
         capture = self.capture
         if not capture.recording_next():
             return
+        capture.places.saw("loss")
         cut = None
         if not capture.meaning.loss or loss.unknown():
             self.pending.append(Seen(loss, None, None, None, self.x))

@@ -159,6 +159,7 @@ def merged(folder, tally, size=None, show=print, options=()):
             case, tensors, taps = whole(all_parts)
             seen = all_parts[0].said["seen"]
             verdict.write(folder, program, parts.Files, case, tensors, taps, all_parts[0].said["claims"], seen=seen,
+                          places=all_parts[0].said.get("places", ""),
                           assumptions="\n".join(notes(all_parts)))
     except (CaptureError, OSError) as problem:
         show(f"error: {problem}")

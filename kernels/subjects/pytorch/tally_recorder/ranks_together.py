@@ -67,7 +67,8 @@ def write_parts(recorder, folder, run, options):
     for segment in recorder.whole():
         case, tensors, taps, claims, seen, lines, notes, problems = recorder.stated(segment, options)
         said = {"rank": ranks.rank, "ranks": ranks.size, "run": run, "case": case, "claims": claims, "seen": seen,
-                "lines": lines + notes, "problems": problems, "wrong": recorder.wrongs(), "owns": owns, "sharded": ranks.sharded}
+                "places": recorder.capture.places.text(), "lines": lines + notes,
+                "problems": problems, "wrong": recorder.wrongs(), "owns": owns, "sharded": ranks.sharded}
         parts.write(recorder.folder_of(folder, segment), ranks.rank, recorder.scratch, said, tensors, taps)
 
 

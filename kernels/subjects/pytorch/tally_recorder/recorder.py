@@ -273,7 +273,7 @@ class Recorder:
             return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs() + segment.wrongs, show)
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
-                      sums_of_squares=segment.sums_of_squares(self.samples.elements))
+                      places=self.capture.places.text(), sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options, before)
         return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
 

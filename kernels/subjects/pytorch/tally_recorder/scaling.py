@@ -19,6 +19,7 @@ class ScalerTaps:
         capture = self.capture
         if not capture.recording_step():
             return
+        capture.places.saw("unscale")
         capture.sums.look("the scaler's unscale_")
         segment, w, change = capture.segment, capture.window_prefix(), Change()
         if segment.scale is None:

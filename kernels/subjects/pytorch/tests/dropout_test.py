@@ -99,12 +99,12 @@ class Dropout(unittest.TestCase):
         net[2].forward = lambda x: F.dropout(x, 0.2) * 0.8
         code, said = verdict_of(train(net, known()))
         self.assertEqual(code, FAIL, said)
-        self.assertIn("fail: w0/m0/forward/2.y", said)
+        self.assertIn("first wrong: w0/m0/forward/2.y", said)
         net = Residual()
         net.drop.eval()
         code, said = verdict_of(train(net, known()))
         self.assertEqual(code, FAIL, said)
-        self.assertIn("fail: w0/m0/forward/drop.y", said)
+        self.assertIn("first wrong: w0/m0/forward/drop.y", said)
 
     def test_a_rate_of_1_is_refused(self):
         with self.assertRaisesRegex(tally_recorder.CaptureError, "layer 2: found dropout with p = 1"):

@@ -163,14 +163,14 @@ class Tokens(unittest.TestCase):
         net.act.register_forward_hook(lambda _, __, y: y * 1.0001)
         code, said = verdict_of(recorded(net, "all"))
         self.assertEqual(code, FAIL, said)
-        self.assertIn("fail: w0/m0/forward/act.y", said)
+        self.assertIn("first wrong: w0/m0/forward/act.y", said)
 
     def test_a_gradient_that_arrives_otherwise_fails_there(self):
         net = Bag(tied=False)
         net.act.register_full_backward_hook(lambda _, given, __: (given[0] * 1.0001,))
         code, said = verdict_of(recorded(net, "all"))
         self.assertEqual(code, FAIL, said)
-        self.assertIn("fail: w0/m0/backward/d.", said)
+        self.assertIn("first wrong: w0/m0/backward/d.", said)
 
     def test_tables_that_cannot_be_stated_are_refused(self):
         net = Bag(tied=False)

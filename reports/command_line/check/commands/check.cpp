@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "kernels/trace/assumptions.hpp"
+#include "kernels/trace/places.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_findings.hpp"
 #include "properties/compare/ahead.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct CheckOptions {
   std::string case_file, trace_file, out, lens = "all";
-  bool json = false;
+  bool json = false, verbose = false;
 };
 
 std::size_t bytes_in(const Trace& trace) {
@@ -52,6 +53,14 @@ WholeModel whole_model_in(const std::string& trace_file, const Case& c) {
   }
 }
 
+std::map<std::string, CodePlace> places_in(const std::string& trace_file) {
+  try {
+    return places_of(trace_file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
 /// Before hours of work, not after.
 void require_out(const std::string& out) {
   if (out.empty()) return;
@@ -71,6 +80,7 @@ int check(const CheckOptions& options) {
   const Case c = case_in(options.case_file);
   const Trace trace = trace_of(options, c);
   const bool all_lenses = options.lens == "all";
+  const std::map<std::string, CodePlace> places = places_in(options.trace_file);
   if (all_lenses && !is_judged_in_pieces(c)) require_room(c, free_memory());
   require_out(options.out);
   set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
@@ -81,11 +91,11 @@ int check(const CheckOptions& options) {
                       seen_causes_of(options.trace_file), whole_model_in(options.trace_file, c)});
   const int code = exit_code_of(judged.checks);
   const CaptureRecord capture =
-      capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file));
+      capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file), places);
   if (options.json) {
     print_document(to_json(capture));
   } else {
-    std::cout << capture_text(capture);
+    std::cout << capture_text(capture, options.verbose);
   }
   if (!options.out.empty()) write_together(capture_files(capture, options.out));
   return code;
@@ -95,10 +105,14 @@ void add_options(CLI::App& command, CheckOptions& options) {
   command.add_option("case", options.case_file, "case file")->required();
   command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
   command
-      .add_option("--lens", options.lens,
-                  "all, or local: each stage from its own inputs alone, in little memory, and no cause")
+      .add_option(
+          "--lens", options.lens,
+          "all, or local: each stage by what it read alone, in little memory and without a cause, of a capture that "
+          "holds what every stage read")
       ->check(CLI::IsMember({"all", "local"}))
       ->capture_default_str();
+  command.add_flag("--verbose", options.verbose,
+                   "with hexadecimal numbers, what each bound is made of, and every way that a tensor was judged");
   command.add_flag("--json", options.json, "print one JSON document instead of the table");
   command.add_option("--out", options.out, "folder for report.html, a page, and check.json, what --json prints");
 }

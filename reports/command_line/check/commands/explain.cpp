@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "properties/diagnosis/remedy.hpp"
 #include "properties/faults/fault_names.hpp"
 #include "reports/command_line/check/defaults.hpp"
 #include "reports/command_line/check/explained.hpp"
@@ -59,7 +60,9 @@ void explain_case(const CaseRecord& c, const Results& results, const std::string
   if (!c.message.empty()) std::cout << c.law << " at " << c.message << "\n";
   if (!c.first_stage.empty()) std::cout << "first stage that fails: " << c.first_stage << "\n";
   for (const TensorCheck& check : c.worst) std::cout << element(check);
-  std::cout << suspect_list(c.suspects) << replay_line(c, results.environment, results_file);
+  std::cout << suspect_list(c.suspects);
+  if (!c.suspects.empty()) std::cout << "what to change: " << remedy_of(c.suspects.front().name) << "\n";
+  std::cout << replay_line(c, results.environment, results_file);
 }
 
 /// Explains what is of that name in every kind; false when there is none.

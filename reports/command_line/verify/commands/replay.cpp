@@ -126,8 +126,8 @@ int replay(const ReplayOptions& options) {
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";
   const std::vector<TensorCheck> shown = checks_of(c, outcome.checks, several ? options.rank : -1, options.stage);
-  std::cout << stage_table(shown) << silent_stages(shown) << rank_table(c, shown) << suspect_list(outcome.suspects)
-            << word_of(outcome.status);
+  std::cout << stage_table(shown, true) << silent_stages(shown) << rank_table(c, shown)
+            << suspect_list(outcome.suspects) << word_of(outcome.status);
   if (!outcome.message.empty()) std::cout << ": " << outcome.message;
   std::cout << "\n";
   switch (outcome.status) {

@@ -164,27 +164,27 @@ class PlantedBugs(unittest.TestCase):
     def test_a_module_that_forgets_the_factor(self):
         model = drops.gpt2()
         drops.forgets_the_factor(drops.of_second_block(model))
-        self.fails(model, "fail: w0/m0/forward/transformer_h_1_mlp_dropout.y",
+        self.fails(model, "first wrong: w0/m0/forward/transformer_h_1_mlp_dropout.y",
                    "the right tensor times 1 - p of dropout")
 
     def test_a_module_that_drops_nothing(self):
         model = drops.gpt2()
         drops.of_second_block(model).eval()
-        self.fails(model, "fail: w0/m0/forward/transformer_h_1_mlp_dropout.y")
+        self.fails(model, "first wrong: w0/m0/forward/transformer_h_1_mlp_dropout.y")
         model = drops.gpt2()
         model.transformer.drop = nn.Identity()
-        self.fails(model, "fail: w0/m0/forward/transformer_drop.y")
+        self.fails(model, "first wrong: w0/m0/forward/transformer_drop.y")
 
     def test_a_module_with_another_rate_than_the_configuration_has(self):
         model = drops.gpt2()
         drops.of_second_block(model).p = 0.5
-        self.fails(model, "fail: w0/m0/forward/transformer_h_1_mlp_dropout.y")
+        self.fails(model, "first wrong: w0/m0/forward/transformer_h_1_mlp_dropout.y")
         model = models.adapted(lora_dropout=RATE)
         model.base_model.model.model.layers[1].mlp.down_proj.lora_dropout["default"].p = 0.2
         self.fails(model, "down_proj_lora_dropout_default.y")
 
     def test_attention(self):
-        place = "fail: w0/m0/forward/transformer_h_0_attention.y"
+        place = "first wrong: w0/m0/forward/transformer_h_0_attention.y"
         for weights in (drops.dropped_scores, drops.nothing_dropped, drops.without_the_factor):
             with self.subTest(weights.__name__):
                 self.fails(drops.gpt2(attn_implementation=drops.attends(weights)), place)
@@ -196,7 +196,7 @@ class PlantedBugs(unittest.TestCase):
                              (models.llama(attention_dropout=RATE), "model_layers_"),
                              (drops.gpt2(attn_pdrop=0, embd_pdrop=0), "transformer_h_")):
             self.fails(drops.checkpointed(model, use_reentrant=False, preserve_rng_state=False),
-                       "drops other elements in a checkpoint's second forward pass", f"fail: w0/m0/backward/d.{layer}")
+                       "drops other elements in a checkpoint's second forward pass", f"first wrong: w0/m0/backward/d.{layer}")
         self.fails(drops.checkpointed(drops.gpt2(), use_reentrant=True, preserve_rng_state=False),
                    "drops other elements in a checkpoint's second forward pass")
 

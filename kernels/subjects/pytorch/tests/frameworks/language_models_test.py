@@ -199,10 +199,10 @@ class PlantedBugs(unittest.TestCase):
         import torch.nn as nn
         model = models.llama()
         model.model.layers[1].post_attention_layernorm.variance_epsilon = 1e-2
-        self.fails(model, models.padded(), "fail: w0/m0/forward/model_layers_1_post_attention_layernorm.y")
+        self.fails(model, models.padded(), "first wrong: w0/m0/forward/model_layers_1_post_attention_layernorm.y")
         model = models.gpt2()
         model.transformer.h[1].mlp.act = nn.GELU()
-        self.fails(model, models.padded(), "fail: w0/m0/forward/transformer_h_1_mlp_act.y")
+        self.fails(model, models.padded(), "first wrong: w0/m0/forward/transformer_h_1_mlp_act.y")
 
     def test_what_gemma_has_and_llama_has_not(self):
         import torch

@@ -13,8 +13,11 @@ WORDS = {0: "pass", 1: "fail", 2: "error", 4: "unjudged"}
 
 
 def sentence(text):
-    """The verdict without what comes behind its cause."""
-    return text.splitlines()[-1].partition("; looks like")[0][:200]
+    """The verdict: of a failure what is wrong, and what fails first."""
+    lines = text.splitlines()
+    last = max((at for at, line in enumerate(lines) if line.startswith("fail: ")), default=len(lines) - 1)
+    told = [line.strip() for line in lines[last:] if not line.startswith(("  at ", "  change: "))]
+    return "; ".join(told).partition("; looks like")[0][:300]
 
 
 def main():

@@ -36,7 +36,7 @@ class TrainedByTrl(unittest.TestCase):
             with self.subTest(place), trl_loops.off_by_a_hundredth(of):
                 code, said = self.judged(models.llama())
                 self.assertEqual(code, FAIL, said)
-                self.assertIn(f"fail: w0/m0/{place}[", said)
+                self.assertIn(f"first wrong: w0/m0/{place}[", said)
 
     def test_labels_that_gpt2_counts_before_the_shift_are_named(self):
         code, said = self.judged(models.gpt2())
