@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Why a loop that is varied fails: python3 tests/vary_causes_test.py"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
+import torch.nn as nn  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+from varied_loops import RIGHT, ROWS, Varied, clip, data, loop, made, rows_of, varied  # noqa: E402
+
+
+class Causes(Varied):
+    def test_formats_of_the_step_are_lifted(self):
+        """A divisor that is added up in float32 rounds otherwise for every partition."""
+        weight, scratch = torch.tensor([0.1, 0.2, 0.3, 0.4]), torch.zeros(ROWS)
+
+        def kept(batch):
+            scratch[:len(batch["y"])].copy_(batch["x"][:, 0].abs() + 1)
+            self.assertTrue(bool(scratch[:len(batch["y"])].all()))
+            return (scratch[:len(batch["y"])] * weight[0]).sum()
+        sums = {"a constant": lambda batch: weight[batch["y"]].sum(), "a cast": lambda batch: batch["x"].float().exp().sum(),
+                "a format": lambda batch: batch["x"].exp().sum(dtype=torch.float32), "a buffer": kept,
+                "a factory": lambda batch: (torch.ones(len(batch["y"]), dtype=torch.float32) / 3).sum()}
+        for name, of in sums.items():
+            with self.subTest(name):
+                def step(state, micro_batches, of=of):
+                    scratch.zero_()
+                    state["optimizer"].zero_grad()
+                    by = sum(of(batch) for batch in micro_batches)
+                    for batch in micro_batches:
+                        (F.cross_entropy(state["model"](batch["x"]), batch["y"], reduction="sum") / by).backward()
+                    state["optimizer"].step()
+                verdict = varied(step)
+                self.assertTrue(verdict.passed, verdict.sentence)
+
+    def test_what_else_is_added_is_named(self):
+        def stale(state, micro_batches):
+            """Gradients are cleared behind every full group of 8 rows."""
+            N = rows_of(micro_batches)
+            for batch in micro_batches:
+                (F.cross_entropy(state["model"](batch["x"]), batch["y"], reduction="sum") / N).backward()
+            state["optimizer"].step()
+            if len(micro_batches) == 1:
+                state["optimizer"].zero_grad()
+        self.fails("stale gradient", stale, said="1 times window 0's gradient")
+
+        def penalised(norm):
+            def behind(state):
+                for parameter in state["model"].parameters():
+                    parameter.grad.add_(norm(parameter.detach()), alpha=0.25)
+            return loop(lambda n, N, K: n / N, behind=behind)
+        self.fails("parameters added", penalised(lambda parameter: parameter), said="0.25 times the parameters")
+        self.fails("parameters added", penalised(torch.sign), said="0.25 times the signs of the parameters")
+
+        def momentum(state, micro_batches):
+            """Nesterov's look-ahead by hand, once a micro-batch."""
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                (F.cross_entropy(state["model"](batch["x"]), batch["y"], reduction="sum") / rows_of(micro_batches)).backward()
+                for parameter in state["model"].parameters():
+                    held = state["optimizer"].state.get(parameter, {}).get("momentum_buffer")
+                    if held is not None:
+                        parameter.grad.add_(held, alpha=0.5)
+            state["optimizer"].step()
+
+        def warm():
+            state = made()
+            RIGHT(state, [data(0)])
+            return state
+        self.fails("another term", momentum, warm, said="0.5 times the moments (momentum_buffer)")
+
+    def test_places_are_those_of_the_program(self):
+        def step(state, micro_batches):
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                loss = F.cross_entropy(state["model"](batch["x"]), batch["y"])
+                loss = loss / len(micro_batches)
+                loss.backward()
+            state["optimizer"].step()
+        with tempfile.TemporaryDirectory() as folder:
+            varied(step, out=folder)
+            with open(os.path.join(folder, "vary.json"), encoding="utf-8") as file:
+                weights = json.load(file)["weights"][-1]
+        first = step.__code__.co_firstlineno
+        self.assertEqual({name: (place["file"], place["line"] - first, place["text"]) for name, place in weights["places"].items()},
+                         {"scaled": (__file__, 4, "loss = loss / len(micro_batches)"), "backward": (__file__, 5, "loss.backward()"),
+                          "step": (__file__, 6, 'state["optimizer"].step()')})
+        self.assertEqual(weights["place"], weights["places"]["scaled"])
+        self.assertEqual(weights["stage"], "accumulated")
+
+    def items(self, step, data):
+        with tempfile.TemporaryDirectory() as folder:
+            varied(step, lambda: {"model": nn.Linear(1, 3), "optimizer": torch.optim.SGD([torch.zeros(1)], 0.1)}, data=data, out=folder)
+            with open(os.path.join(folder, "vary.json"), encoding="utf-8") as file:
+                return {str(run["sizes"]): run["items"] for run in json.load(file)["runs"]}
+
+    def test_items_are_counted(self):
+        """Of labels that a loss ignores, and of a mask that stands beside the rows: 1, 2, …, 8 of each row."""
+        counts = torch.arange(8)[None] <= torch.arange(8)[:, None]
+
+        def step(by):
+            def trained(state, micro_batches):
+                weight = state["model"].weight
+                for batch in micro_batches:
+                    loss = by(batch["x"] * weight.view(3)[None, :, None], batch)
+                    loss.backward()
+                with torch.no_grad():
+                    weight -= weight.grad
+            return trained
+        told = step(lambda x, batch: F.cross_entropy(x, batch["y"], ignore_index=2))
+        masked = step(lambda x, batch: (x * batch["mask"][:, None]).sum())
+        self.assertEqual(self.items(told, lambda _: {"x": torch.randn(8, 1, 8), "y": torch.where(counts, 1, 2)})["[4, 4]"],
+                         [[10, 26], [10, 26]])
+        self.assertEqual(self.items(masked, lambda _: {"x": torch.randn(8, 1, 8), "mask": counts.double()})["[3, 3, 2]"],
+                         [[6, 15, 15], [6, 15, 15]])
+        self.assertEqual(self.items(masked, lambda _: {"x": torch.randn(8, 1, 8), "mask": torch.ones(8, 8)})["None"], [])
+
+    def test_a_clip_hides_no_weights(self):
+        self.fails("1/(K n_k)", loop(lambda n, N, K: 1 / K, before=clip))
+
+    def test_what_is_done_behind_the_last_backward_pass(self):
+        def divided(state):
+            for parameter in state["model"].parameters():
+                parameter.grad /= state["calls"][0]
+
+        def step(state, micro_batches):
+            state["calls"] = [len(micro_batches)]
+            loop(lambda n, N, K: n / N, before=divided)(state, micro_batches)
+        self.fails("1/K", step)
+
+
+if __name__ == "__main__":
+    unittest.main()
