@@ -28,7 +28,7 @@ def windows_of(watch, windows):
 
 def figures_of(code, document):
     """What is handed to `report`: the exit code of `tally check`, and of its document the largest error over its bound
-    (r) and the drift, which is known of known layers at level `all` that nothing clips."""
+    (r) and the drift, which is known from level `window` on where nothing is clipped."""
     figures = {"tally/verdict": code}
     if document is not None:
         figures["tally/r"] = max((float(check["worst_ratio"]) for check in document["checks"]), default=0.0)

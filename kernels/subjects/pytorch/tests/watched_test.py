@@ -86,10 +86,10 @@ class Watched(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(os.path.join(self.out, "watched"))), ["000000", "000004", "000008"])
         self.assertIn("report.html", os.listdir(os.path.join(self.out, "watched", "000008")))
 
-    def test_known_layers_have_a_drift(self):
-        for layers, known in (("known", True), ("opaque", False)):
+    def test_the_drift_is_known_from_level_window_on(self):
+        for level, known in (("state", False), ("window", True)):
             self.figures.clear()
-            self.assertEqual(self.train(5, watch=3, layers=layers, level="all").check(), PASS, self.lines)
+            self.assertEqual(self.train(5, watch=3, level=level).check(), PASS, self.lines)
             self.assertEqual(["tally/drift" in figures for _, figures in self.figures], [known] * 2)
             self.assertTrue(all(0 < figures.get("tally/drift", 1) for _, figures in self.figures), self.figures)
 
