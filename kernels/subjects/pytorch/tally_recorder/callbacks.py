@@ -43,6 +43,7 @@ class Records:
         self.recorder, self.code = None, None
 
     def begins(self, model, optimizers):
+        self.ends(Exception)  # of a training before this one that nobody said the end of
         self.code, watched = None, {}
         try:
             if self.options.get("watch") is not None:
@@ -77,8 +78,8 @@ class Records:
 
 
 class Callback(Records):
-    """For `transformers.Trainer(callbacks=[…])`. A training that ends by an exception is not judged, as Trainer tells
-    nobody."""
+    """For `transformers.Trainer(callbacks=[…])`. Trainer tells nobody of a training that ends by an exception: it is judged
+    where the next begins."""
 
     @staticmethod
     def of_framework():

@@ -65,7 +65,7 @@ def autocast_is_on(device):
 
 
 class SeesLosses(TorchFunctionMode):
-    """While it is entered, `called(loss)`, unless it is None, hears of each call that takes part in autograd. `layers`, where it is given,
+    """While it is entered, `called(loss)` hears of each call that takes part in autograd. `layers`, where it is given,
     hears of each weight that is multiplied by or looked up in and gives what is used in its place
     (`weight_read(weight, looked_up)`), of rows that were looked up (`looked_up(weight, rows)`), and of products of a
     tensor (`multiplied(tensor, product)`); `silent`, where it is given, of every call and its result."""
@@ -92,7 +92,7 @@ class SeesLosses(TorchFunctionMode):
             product = func(*args, **kwargs)
             self.layers.multiplied(args[0], product)
             return product
-        if func not in LOSSES or self.called is None or not torch.is_grad_enabled():
+        if func not in LOSSES or not torch.is_grad_enabled():
             return func(*args, **kwargs)
         if func in SEEN:
             return self.watched(func, list(args), dict(kwargs))

@@ -26,46 +26,64 @@ def windows_of(watch, windows):
     return windows
 
 
-def figures_of(code, document):
-    """What is handed to `report`: the exit code of `tally check`, and of its document the largest error over its bound
+def unheard(*_):
+    """A loss between two stretches."""
+
+
+def figures_of(code, documents):
+    """What is handed to `report`: the exit code of `tally check`, and of its documents the largest error over its bound
     (r) and the drift, which is known from level `window` on where nothing is clipped."""
     figures = {"tally/verdict": code}
-    if document is not None:
-        figures["tally/r"] = max((float(check["worst_ratio"]) for check in document["checks"]), default=0.0)
-        if "rounding_drift" in document:
-            figures["tally/drift"] = float(document["rounding_drift"])
-    return figures
+    if documents:
+        figures["tally/r"] = max((float(check["worst_ratio"]) for each in documents for check in each["checks"]), default=0.0)
+    drifts = [float(each["rounding_drift"]) for each in documents if "rounding_drift" in each]
+    return {**figures, "tally/drift": max(drifts)} if drifts else figures
+
+
+def worst(codes):
+    return max(codes, key=lambda code: (code != 0, code != 4, code))
+
+
+def written(path):
+    """When a file was written; None where there is none."""
+    return os.stat(path).st_mtime_ns if os.path.exists(path) else None
 
 
 class Stretch:
     """The windows from `first` on, judged in a thread of its own, which waits for the program."""
 
     def __init__(self, first, folder):
-        self.first, self.folder, self.code, self.lines, self.document, self.thread = first, folder, 2, [], None, None
+        self.first, self.folder, self.code, self.documents, self.thread = first, folder, 2, [], None
+        self.lines, self.verdicts = [], []  # what was noted, and what each case of the stretch came to
 
-    def tried(self, work):
+    def tried(self, work, *arguments):
         """What `work` gives; what goes wrong is the stretch's verdict."""
         try:
-            return work()
+            return work(*arguments)
         except Exception as problem:  # pylint: disable=broad-except
-            self.lines.append(f"error: {told(problem)}")
+            self.code = 2
+            self.verdicts.append(f"error: {told(problem)}")
             return None
 
     def judge(self, recorder, program):
         """What the loop may change is read now, the rest in the thread."""
-        segment = self.tried(lambda: recorder.whole()[0])
-        stated = segment and self.tried(lambda: recorder.stated(segment, ()))
+        stated = self.tried(lambda: [(segment, recorder.stated(segment, ())) for segment in recorder.whole()])
         if stated:
-            self.thread = threading.Thread(target=self.tried, daemon=True,
-                                           args=(lambda: self.judged(recorder, segment, stated, program),))
+            self.thread = threading.Thread(target=self.tried, daemon=True, args=(self.judged, recorder, stated, program))
             self.thread.start()
 
-    def judged(self, recorder, segment, stated, program):
-        options = ("--out", self.folder)
-        self.code = recorder.judged(segment, stated, self.folder, program, self.lines.append, options, BEHIND_THE_LOOP)
-        if self.code != 2:
-            with open(os.path.join(self.folder, "check.json"), encoding="utf-8") as file:
-                self.document = json.load(file)
+    def judged(self, recorder, stated, program):
+        codes = []
+        for segment, said in stated:
+            folder = recorder.folder_of(self.folder, segment)
+            document = os.path.join(folder, "check.json")
+            before = written(document)
+            codes.append(recorder.judged(segment, said, folder, program, self.lines.append, ("--out", folder), BEHIND_THE_LOOP))
+            self.verdicts.append(self.lines.pop().rpartition("\n")[2])
+            if written(document) != before:
+                with open(document, encoding="utf-8") as file:
+                    self.documents.append(json.load(file))
+        self.code = worst(codes)
 
     def runs(self):
         return self.thread is not None and self.thread.is_alive()
@@ -107,7 +125,7 @@ class Watched:
             self.recorder.heard(*call)
 
     def __enter__(self):
-        self.mode = SeesLosses(None)
+        self.mode = SeesLosses(unheard)
         self.attach()
         self.mode.__enter__()
         return self
@@ -142,7 +160,7 @@ class Watched:
                 self.recorder = self.make(self.micro_batches, start=first)
             except CaptureError as problem:
                 self.judging = Stretch(first, "")
-                self.judging.lines.append(f"error: {problem}")
+                self.judging.verdicts.append(f"error: {problem}")
                 return
         self.recorder.capture.count = self.recorder.meaning.first_of(first)
         self.recorder.attach(clips)
@@ -153,7 +171,7 @@ class Watched:
     def stretch_ends(self, kind=None):
         recorder, self.recorder, self.recording = self.recorder, None, False
         if self.mode is not None:
-            self.mode.called, self.mode.layers, self.mode.silent = None, None, None
+            self.mode.called, self.mode.layers, self.mode.silent = unheard, None, None
         recorder.__exit__(kind)
         first, capture = recorder.capture.plan.start, recorder.capture
         if not capture.segments and capture.guard.problem is None:
@@ -168,14 +186,13 @@ class Watched:
         if self.judging is None or self.judging.runs():
             return
         done, self.judging = self.judging, None
-        *notes, said = done.lines
-        for line in notes:
+        for line in done.lines:
             if line not in self.said:
                 self.said.add(line)
                 self.show(line)
-        figures = figures_of(done.code, done.document)
+        figures = figures_of(done.code, done.documents)
         r = f", r {figures['tally/r']:.3g}" if "tally/r" in figures else ""
-        self.show(f"window {done.first}{r}: {said.rpartition(chr(10))[2]}")
+        self.show(f"window {done.first}{r}: {'; '.join(done.verdicts)}")
         self.codes[done.first] = done.code
         if self.report is not None:
             try:
@@ -213,8 +230,8 @@ class Watched:
             self.show(f"error: the loop: found {self.window} steps and no whole window to watch, expected one; watch a longer "
                       "loop, or from an earlier start")
             return 2
-        worst = max(self.codes.values(), key=lambda code: (code != 0, code != 4, code))
-        first = min(window for window, code in self.codes.items() if code == worst)
-        self.show(f"watched {len(self.codes)} stretches in {self.out}: " + ("all pass" if worst == 0 else
-                  f"{sum(code != 0 for code in self.codes.values())} did not pass; {WORDS.get(worst, worst)} at window {first}"))
-        return worst
+        code = worst(self.codes.values())
+        first = min(window for window, found in self.codes.items() if found == code)
+        self.show(f"watched {len(self.codes)} stretches in {self.out}: " + ("all pass" if code == 0 else
+                  f"{sum(found != 0 for found in self.codes.values())} did not pass; {WORDS.get(code, code)} at window {first}"))
+        return code

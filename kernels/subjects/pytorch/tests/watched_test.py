@@ -144,6 +144,14 @@ class Watched(unittest.TestCase):
             self.train(9, watch=4, behind=behind, windows=2)
         self.assertEqual(self.verdicts(), {0: PASS, 4: PASS})
 
+    def test_what_was_judged_before_is_not_taken_for_this_run(self):
+        """No program, no figures: those of an earlier run stand in the folder."""
+        self.train(3, watch=3)
+        self.figures.clear()
+        with unittest.mock.patch("tally_recorder.recorder.verdict.check", return_value=(4, "not judged")):
+            self.train(3, watch=3)
+        self.assertEqual(self.figures, [(0, {"tally/verdict": 4})])
+
     def test_a_report_that_raises_ends_nothing(self):
         model = network()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)

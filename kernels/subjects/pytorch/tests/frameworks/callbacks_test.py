@@ -76,6 +76,26 @@ class Trainer(Said):
         self.assertEqual(self.trained(trainer_loops.CountsItems(), windows=1, normalisation="sum"), FAIL, self.said())
         self.assertIn("1 window", self.said())
 
+    def test_a_training_that_raised_is_judged_where_the_next_begins(self):
+        class Raises(trainer_loops.CountsItems):
+            def forward(self, x, labels=None, num_items_in_batch=None, **_):
+                self.left -= 1
+                if not self.left:
+                    raise ValueError("the user's own")
+                return super().forward(x, labels, num_items_in_batch)
+
+        callback, model = self.callback(tally_recorder.Callback), Raises()
+        for model.left, raises in ((6, True), (0, False)):
+            try:
+                trainer_loops.train_with(model, trainer_loops.Rows(data.WHOLE), callbacks=[callback])
+                self.assertFalse(raises)
+            except ValueError:
+                self.assertTrue(raises)
+                self.assertIsNone(callback.code)
+        self.assertEqual(callback.code, PASS, self.said())
+        self.assertIn("the loop ended early, by Exception: windows that were whole by then are judged", self.lines)
+        self.assertFalse(any(parameter._backward_hooks for parameter in model.parameters()))
+
     def test_it_is_watched(self):
         figures = []
         code = self.trained(trainer_loops.CountsItems(), 2 * data.WHOLE, watch=3, report=lambda *told: figures.append(told))
