@@ -90,5 +90,5 @@ def gradients(state):
 class Bug:
     """`causes` are names that are right."""
 
-    def __init__(self, source, wrong, fixed, *causes, make=made()):
-        self.source, self.wrong, self.fixed, self.causes, self.make = source, wrong, fixed, causes, make
+    def __init__(self, source, wrong, fixed, *causes, make=made(), data=data):
+        self.source, self.wrong, self.fixed, self.causes, self.make, self.data = source, wrong, fixed, causes, make, data

@@ -1,7 +1,7 @@
 """Bugs in when a loop steps, and in what it does then."""
 import torch
 import torch.nn as nn
-from accumulating import Bug, RIGHT, ROWS, adam, each, made, right, rows_of, total
+from accumulating import RIGHT, ROWS, Bug, adam, data, each, gradients, made, right, rows_of, total
 
 
 def window_of_four(flush):
@@ -104,6 +104,50 @@ def sharpness_aware(second):
     return step
 
 
+def with_a_bad_row(window):
+    """The second window has a row that is not finite."""
+    rows = data(window)
+    rows["x"][2, 0] = float("nan") if window == 1 else rows["x"][2, 0]
+    return rows
+
+
+def is_finite(state):
+    return all(bool(gradient.isfinite().all()) for gradient in gradients(state))
+
+
+def left_out(state, batches):
+    """A window is left out where its gradient is not finite."""
+    state["optimizer"].zero_grad()
+    for k in range(len(batches)):
+        right(state, batches, k).backward()
+    if is_finite(state):
+        state["optimizer"].step()
+
+
+def cleared_where_not_finite(state, batches):
+    state["optimizer"].zero_grad()
+    for k in range(len(batches)):
+        right(state, batches, k).backward()
+        if not is_finite(state):
+            for gradient in gradients(state):
+                gradient.zero_()
+    if any(bool(gradient.any()) for gradient in gradients(state)):
+        state["optimizer"].step()
+
+
+def passed_over(state, batches):
+    """What is not finite clears all that was added up so far, and the window goes on."""
+    state["optimizer"].zero_grad()
+    for k in range(len(batches)):
+        loss = right(state, batches, k)
+        if loss.isfinite():
+            loss.backward()
+        else:
+            state["optimizer"].zero_grad()
+    if gradients(state) and any(bool(gradient.any()) for gradient in gradients(state)):
+        state["optimizer"].step()
+
+
 # Where each was seen: a repository with the number of an issue or a pull request.
 BUGS = [
     Bug("accelerate#963: the schedule goes on with every micro-batch", each(right, behind=lambda s, k, b: s["schedule"].step()),
@@ -120,4 +164,6 @@ BUGS = [
     Bug("sam#62: the second pass over the last micro-batch", sharpness_aware(lambda batches: batches[-1:]), sharpness_aware(lambda batches: batches),
         "the last alone", "rows see each other"),
     Bug("a rate times K", rate_by_count, RIGHT, "behind the first step"),
+    Bug("NeMo#11272: cleared in mid-window where gradients are not finite", cleared_where_not_finite, left_out, "steps", data=with_a_bad_row),
+    Bug("AnimaLoraStudio#486: a loss that is not finite clears what was added up", passed_over, left_out, "steps", data=with_a_bad_row),
 ]

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,6 +15,9 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from varied_loops import RIGHT, ROWS, Varied, clip, data, loop, made, rows_of, varied  # noqa: E402
+
+import tally_recorder  # noqa: E402
+from tally_recorder.varied.places import own_frame  # noqa: E402
 
 
 class Causes(Varied):
@@ -100,6 +104,12 @@ class Causes(Varied):
             varied(step, lambda: {"model": nn.Linear(1, 3), "optimizer": torch.optim.SGD([torch.zeros(1)], 0.1)}, data=data, out=folder)
             with open(os.path.join(folder, "vary.json"), encoding="utf-8") as file:
                 return {str(run["sizes"]): run["items"] for run in json.load(file)["runs"]}
+
+    def test_a_place_is_the_innermost_of_the_program(self):
+        of_torch = os.path.dirname(torch.__file__)
+        frames = [traceback.FrameSummary(name, 1, "f") for name in ("train.py", f"{of_torch}tune/recipe.py", f"{of_torch}/nn/linear.py",
+                                                                    tally_recorder.__file__, "<string>")]
+        self.assertEqual([own_frame(frames[first:]) for first in range(3)], [frames[0], frames[1], None])
 
     def test_items_are_counted(self):
         """Of labels that a loss ignores, and of a mask that stands beside the rows: 1, 2, …, 8 of each row."""

@@ -9,11 +9,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import needs_torch  # noqa: E402, F401
+import bugs_of_all_partitions as alike  # noqa: E402
 import bugs_of_gradients  # noqa: E402
 import bugs_of_rows  # noqa: E402
 import bugs_of_steps  # noqa: E402
 import bugs_of_weights  # noqa: E402
-from accumulating import ROWS, data  # noqa: E402
+from accumulating import ROWS  # noqa: E402
 
 import tally_recorder  # noqa: E402
 
@@ -25,7 +26,7 @@ SHARE_NAMED = 0.8  # of them, at least
 class PublicBugs(unittest.TestCase):
     def vary(self, bug, step):
         with tempfile.TemporaryDirectory() as folder:
-            return tally_recorder.vary(step, make=bug.make, data=data, rows=ROWS, out=folder)
+            return tally_recorder.vary(step, make=bug.make, data=bug.data, rows=ROWS, out=folder)
 
     def test_every_wrong_one_is_caught(self):
         named = 0
@@ -38,6 +39,13 @@ class PublicBugs(unittest.TestCase):
                 if os.environ.get("TALLY_TABLE"):
                     print(f"| {bug.source} | {','.join(map(str, verdict.partition))} | {verdict.cause} |")
         self.assertGreaterEqual(named, SHARE_NAMED * len(BUGS))
+
+    def test_what_all_partitions_share_is_not_asked(self):
+        for bug in alike.BUGS:
+            with self.subTest(bug.source):
+                verdict = self.vary(bug, bug.wrong)
+                self.assertTrue(verdict.passed, verdict.sentence)
+                self.assertIn("wrong for every partition alike", verdict.notes[-1])
 
     def test_no_right_one_is(self):
         for bug in BUGS:

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -97,11 +98,27 @@ class Decorated(unittest.TestCase):
             test_step()
 
 
+class Folders(unittest.TestCase):
+    def test_one_is_kept_where_the_loop_fails(self):
+        with tempfile.TemporaryDirectory() as near, unittest.mock.patch("tempfile.tempdir", near):
+            right = tally_recorder.vary(RIGHT, make=made, data=data, rows=ROWS)
+            self.assertEqual((right.page, os.listdir(near)), ("", []))
+            wrong = tally_recorder.vary(MEANS, make=made, data=data, rows=ROWS)
+            self.assertEqual(sorted(os.listdir(os.path.dirname(wrong.page))), ["vary.html", "vary.json"])
+            self.assertEqual([os.path.dirname(wrong.page)], [os.path.join(near, name) for name in os.listdir(near)])
+            with self.assertRaisesRegex(AssertionError, wrong.page):
+                wrong.raise_if_failed()
+
+    def test_a_program_that_does_not_vary(self):
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "expected a verdict of `tally vary`; pass tally= or set TALLY"):
+            varied(RIGHT, tally="/bin/echo")
+
+
 class Refused(Varied):
     def test_what_vary_cannot_repeat(self):
         outside = made()
         self.refused("2 windows change no tensor of what `make` returned", lambda state, micro_batches: RIGHT(outside, micro_batches))
-        self.refused(f"the whole batch at once in float64 ends with KeyError at {os.path.abspath(__file__)}:[0-9]+",
+        self.refused("the whole batch at once in float64 ends with KeyError at .*varied_loops.py:[0-9]+",
                      lambda state, micro_batches: RIGHT({}, micro_batches))
         self.refused("2 windows change no tensor of what `make` returned", lambda *_: None)
         calls = []

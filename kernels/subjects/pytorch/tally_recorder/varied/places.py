@@ -8,8 +8,8 @@ import traceback
 import torch
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MACHINERY = (os.path.dirname(torch.__file__), OWN)
-LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+MACHINERY = (os.path.dirname(torch.__file__) + os.sep, OWN + os.sep)
+LIBRARIES = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def own_frame(frames):

@@ -22,10 +22,10 @@ class Seen:
 
 
 class Watch:
-    """Sees the gradients of a run."""
+    """Sees the gradients of a run; all that Seen has of every window, or of the last one its gradients alone."""
 
-    def __init__(self):
-        self.windows, self.names, self.tensors = [], {}, {}
+    def __init__(self, all_of_it):
+        self.all_of_it, self.windows, self.names, self.tensors = all_of_it, [], {}, {}
 
     def begins(self, tensors, optimizers):
         self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
@@ -34,6 +34,8 @@ class Watch:
             SeesSteps(optimizer, OfOptimizer(self, optimizer))
 
     def window(self):
+        if self.windows and not self.all_of_it:
+            self.windows[-1] = Seen()
         self.windows.append(Seen())
 
     def gradients(self):
@@ -75,7 +77,10 @@ class OfOptimizer:
         seen.places["step"], seen.handed = here(), {}
         for parameter in held:
             name = self.watch.names[id(parameter)]
-            seen.handed[name], seen.parameters[name] = flat_of(parameter.grad), flat_of(parameter)
+            seen.handed[name] = flat_of(parameter.grad)
+            if not self.watch.all_of_it:
+                continue
+            seen.parameters[name] = flat_of(parameter)
             for key, value in self.optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor) and value.shape == parameter.shape:
                     seen.moments.setdefault(key, {})[name] = flat_of(value)
@@ -99,9 +104,9 @@ def scaled_at(tensors):
     return place_of(frames_of(node.metadata.get("traceback_", [])))
 
 
-def watched(function, spans, frozen):
+def watched(function, spans, frozen, all_of_it):
     """What was seen of each window of a run; None of one that ended early."""
-    watch = Watch()
+    watch = Watch(all_of_it)
     with watch.running():
         ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
     return None if ended.error else watch.windows
@@ -164,8 +169,13 @@ class Weights:
     def seen(self, spans, frozen):
         key = str((spans, frozen))
         if key not in self.kept:
-            self.kept[key] = watched(self.function, spans, frozen)
+            self.kept[key] = watched(self.function, spans, frozen, True)
         return self.kept[key]
+
+    def alone(self, spans, frozen, stage):
+        """The gradient of the last of these windows."""
+        seen = watched(self.function, spans, frozen, False)
+        return seen and getattr(seen[-1], stage)
 
     def of(self, ask):
         """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
@@ -184,8 +194,7 @@ class Weights:
         places = cut[window].places
         entry.update(stage=stage, places=places, place=places.get("step") if stage == "handed" else
                      places["scaled"] or places["backward"])
-        alone = [watched(self.function, [all_rows] * window + [[span]], frozen) for span in spans]
-        alone = [seen and getattr(seen[window], stage) for seen in alone]
+        alone = [self.alone([all_rows] * window + [[span]], frozen, stage) for span in spans]
         target, wanted = getattr(cut[window], stage), getattr(whole[window], stage)
         if not target or not wanted or not all(alone):
             return entry
