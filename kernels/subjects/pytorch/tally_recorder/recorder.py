@@ -63,9 +63,12 @@ class Recorder:
         if isinstance(optimizer, (list, tuple)):
             return Several(cls, model, optimizer, micro_batches, **options)
         if isinstance(model, torch.nn.Module) and isinstance(optimizer, torch.optim.Optimizer):
-            held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"] if parameter.requires_grad}
-            stepped = [parameter for parameter in model.parameters() if id(parameter) in held]
+            held = [parameter for group in optimizer.param_groups for parameter in group["params"] if parameter.requires_grad]
+            ids = set(map(id, held))
+            stepped = [parameter for parameter in model.parameters() if id(parameter) in ids]
             why = case_file.formats_no_case_has(model.parameters() if options.get("layers") == "known" else stepped)
+            if not stepped and [each.shape for each in held] == [each.shape for each in model.parameters() if each.requires_grad]:
+                why = "the optimizer steps copies of the model's parameters, whose gradients no backward pass adds up"
             if why is not None:
                 return StepsAlone(model, optimizer, why, micro_batches, **options)
         return super().__new__(cls)

@@ -52,11 +52,11 @@ def compare_parameters(capture, window):
 
 
 def in_words(option):
-    """A section weight_decay: "0.1", "0.1 but for bias". Any other option as it is."""
+    """A section weight_decay: "0.1", "0.1 but for 2 of them". Any other option as it is."""
     if not isinstance(option, dict):
         return repr(option)
-    left_out = ", ".join(option.get("exclude", []))
-    return str(option.get("lambda", 0)) + (f" but for {left_out}" if left_out else "")
+    left_out = len(option.get("exclude", []))
+    return str(option.get("lambda", 0)) + (f" but for {left_out} of them" if left_out else "")
 
 
 def not_stated(reads, segment):

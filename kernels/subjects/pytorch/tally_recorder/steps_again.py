@@ -15,9 +15,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .errors import CaptureError
-from .optimizers import listed
 from .ranks import several
 from .step_copies import Held, copied, is_pytorchs, require_room, same_draws, stepped
+from .unjudged import counted
 from .unseen import unseen
 
 HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
@@ -195,8 +195,7 @@ class StepsAgain:
         if not shown.share:
             return [f"not judged: the optimizer's step ({why}, and " + ("all that it changes is lost in its rounding)" if shown.lost else
                     "no step of it was recorded)")]
-        lost = f"; what it changes of {listed(list(shown.lost))} is lost in its rounding" if shown.lost else ""
+        lost = f"; what it changes of {counted(next(iter(shown.lost)), len(shown.lost) - 1)} is lost in its rounding" if shown.lost else ""
         return [f"not judged: the optimizer's algorithm ({why}, so that each of {shown.steps} steps was run again by itself, in "
                 f"float64: the loop's end within {shown.ends:.2g}, where rounding explains {shown.noise:.2g}, and an error of "
-                f"{100 * shown.share:.2g} % of a tensor's change would show{lost}; whether {self.reads.name} and its options are those "
-                "that are meant is not asked)"]
+                f"{100 * shown.share:.2g} % of a tensor's change would show{lost}; a wrong algorithm or rate would not)"]

@@ -17,7 +17,9 @@ class StepsAlone:
         meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss, divide)
         self.report, self.plan, self.optimizer, self.why = Report(meaning), Plan(windows, start, every), optimizer, why
         self.ranks, self.model, self.guard, self.taken, self.sees = None, model, Guard(), 0, None
-        self.reads = ReadsOptimizer(optimizer, {parameter: f"model.{name}" for name, parameter in model.named_parameters()})
+        names = {id(parameter): f"model.{name}" for name, parameter in model.named_parameters()}
+        held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        self.reads = ReadsOptimizer(optimizer, {each: names.get(id(each), f"model.other.{i}") for i, each in enumerate(held)})
         self.again = StepsAgain(self.reads, self.report)
 
     def __enter__(self):

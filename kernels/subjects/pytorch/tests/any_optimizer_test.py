@@ -224,6 +224,26 @@ class ByItself(unittest.TestCase):
                            last="not judged: all but the optimizer's steps", code=UNJUDGED)
         self.assertIn("not judged: loss, accumulation, unscaling and clip (parameters are float64, and a case has one format", said)
 
+    def test_copies_that_the_loop_keeps_in_fp32(self):
+        class Masters(Loop):
+            def window(self, w, sizes):
+                super().window(w, sizes)
+                with torch.no_grad():
+                    for mine, copied in zip(self.net.parameters(), self.opt.param_groups[0]["params"]):
+                        mine.copy_(copied)
+
+            def step(self):
+                for mine, copied in zip(self.net.parameters(), self.opt.param_groups[0]["params"]):
+                    copied.grad, mine.grad = mine.grad.float(), None
+                super().step()
+
+        def masters(net):
+            return [parameter.detach().float().requires_grad_() for parameter in net.parameters()]
+
+        loop = Masters(adamw(), model=lambda: loops.perceptron().bfloat16(), data_format=torch.bfloat16, groups=masters)
+        said = self.judged(loop, "not judged: all but the optimizer's steps", code=UNJUDGED)
+        self.assertIn("(the optimizer steps copies of the model's parameters, whose gradients no backward pass adds up", said)
+
     def test_sparse_gradients(self):
         class Words(torch.nn.Module):
             def __init__(self):
