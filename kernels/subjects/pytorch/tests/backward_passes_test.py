@@ -155,7 +155,7 @@ class Windows(unittest.TestCase):
             last = "pass, but not judged: the optimizer's algorithm, what is changed behind a step, windows without a step" if over == 4 else (
                 "fail: window 1: the gradients of its step were taken at other weights than the step before it left, as in the second "
                 "pass of SAM, from 1 of 4 micro-batches; run that pass over all 4 (and 2 more like this)")
-            self.assertEqual(said.splitlines()[-1], last)
+            self.assertTrue(said.splitlines()[-1].startswith(last), said)
 
     def test_a_loop_that_steps_too_seldom_is_no_such_loop(self):
         class Loop(loops.Loop):
