@@ -87,9 +87,11 @@ class InOneFormat(unittest.TestCase):
         rows = torch.randn(6, 3)
         moved = casts.rows(rows)
         self.assertTrue(torch.equal(moved[2:], casts.rows(rows[2:])))
+        self.assertFalse(torch.equal(moved, Casts(torch.float64, stream=2).rows(rows)))
         far = (moved / rows.double() - 1).abs()
         self.assertGreater(float(far.min()), 0)
         self.assertLessEqual(float(far.max()), 2.0**-24)
+        self.assertTrue(torch.equal(moved, casts.rows(moved)))  # once
 
 
 if __name__ == "__main__":

@@ -79,10 +79,10 @@ class Casts(Lifts):
             return value.float()
         return torch.float32 if is_format(value) else value
 
-    def rows(self, rows):
-        """What a script gives a model, cast."""
+    def rows(self, rows, dealt=False):
+        """What a script gives a model, or a loader deals, cast."""
         def cast(tensor):
-            if not tensor.is_floating_point() or tensor.dtype == self.dtype or tensor.requires_grad:
+            if not tensor.is_floating_point() or tensor.requires_grad or tensor.dtype == self.dtype and not dealt:
                 return tensor
             value = tensor.to(self.dtype)
             return moved_rows(value, self.stream, self.half_ulp) if self.stream else value

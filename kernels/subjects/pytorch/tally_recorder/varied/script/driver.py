@@ -17,7 +17,7 @@ from ..places import own_frame
 from .casts import Casts
 from .functions import Functions
 from .loaders import Loaders
-from .presets import PRESETS
+from .presets import PRESETS, load
 from .seen import Enough, Seen
 
 
@@ -142,8 +142,7 @@ def run(path):
 
 
 def main():
-    for name in sys.argv[1:]:
-        PRESETS[name].load()
+    load(("torch._dynamo", *(module for name in sys.argv[1:] for module in PRESETS[name].modules)))  # an optimizer imports the first
     for line in iter(sys.stdin.readline, ""):
         child = os.fork()
         if not child:

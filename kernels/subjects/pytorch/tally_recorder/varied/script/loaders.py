@@ -41,7 +41,7 @@ class Loaders:
         def follows(iterator):
             self.seen.goes_on()
             batch = following(iterator)
-            return self.casts.rows(batch) if self.casts.on else batch
+            return self.casts.rows(batch, dealt=True) if self.casts.on else batch
 
         DataLoader.__init__, BatchSampler.__iter__, BatchSampler.__len__ = made, batches, count
         loaders._BaseDataLoaderIter.__next__ = follows

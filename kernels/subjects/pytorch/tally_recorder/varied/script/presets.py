@@ -68,12 +68,13 @@ class Preset:
     def __init__(self, said, patch=None, flags="", loaders=False, modules=()):
         self.said, self.patch, self.flags, self.loaders, self.modules = said, patch, flags, loaders, modules
 
-    def load(self):
-        """Once for all runs; a device that is seen at import cannot be used behind a fork."""
-        if not os.path.exists("/dev/nvidiactl"):
-            for name in self.modules:
-                with contextlib.suppress(ImportError):
-                    importlib.import_module(name)
+
+def load(modules):
+    """Once for all runs; a device that is seen at import cannot be used behind a fork."""
+    if not os.path.exists("/dev/nvidiactl"):
+        for name in modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
 
 PRESETS = {
