@@ -62,8 +62,8 @@ const std::vector<VaryCause> all_causes{
      "add to gradients once a window, behind the last `backward()`"},
     {"no sum of the micro-batches", "",
      "what the step is handed is no weighted sum of the micro-batches' own gradients: {x} of it is left over",
-     "look for what is done to each of them, or to some, before they are added up: a clip of each element, a sign, a "
-     "normalisation, a micro-batch that is run twice or on other rows"},
+     "look for what is done to each of them, or to some, before they are added up (a clip of each element, a sign, a "
+     "normalisation, noise), and for what moves between them: parameters, buffers, a state that goes on"},
     {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",
      "look at what the loop keeps between steps: a schedule, a moving average or an optimizer's state that moves with "
      "every micro-batch"},

@@ -89,7 +89,7 @@ std::string list_text(const std::vector<double>& values) {
 
 /// "fc1.weight; 3 of 4 tensors", "ema alone".
 std::string differing(const VaryGap& gap) {
-  const auto count = static_cast<std::size_t>(std::ranges::count(gap.tensors, true, &VaryTensorGap::differs));
+  const auto count = static_cast<std::size_t>(std::ranges::count(gap.tensors, "meaning", &VaryTensorGap::kind));
   if (count == gap.tensors.size()) return gap.tensor;
   return gap.tensor + (count == 1
                            ? " alone"

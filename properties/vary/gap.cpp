@@ -113,6 +113,7 @@ std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Fro
   if (moved == nullptr || (has_two(runs) && nudged == nullptr)) return std::nullopt;
   for (const VaryRun* run : {moved, nudged})
     if (run != nullptr && run->error) return failed_gap(std::move(gap), "error", error_text(*run->error));
+  for (VaryTensorGap* tensor : beyond) tensor->kind = "decision";
   if (nudged != nullptr)
     std::erase_if(beyond, [&, last_bits = Distances(*nudged)](const VaryTensorGap* tensor) {
       return last_bits(tensor->name) > boundary * tensor->in_high;
@@ -121,7 +122,7 @@ std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Fro
   const bool gone = std::ranges::all_of(
       beyond, [&](const VaryTensorGap* tensor) { return parted(tensor->name) <= allowed(runs, *tensor); });
   gap.kind = gone ? "decision" : "meaning";
-  for (VaryTensorGap* tensor : beyond) tensor->differs = !gone;
+  for (VaryTensorGap* tensor : beyond) tensor->kind = gap.kind;
   take_figures(gap, gone ? all_of(gap) : beyond);
   return gap;
 }

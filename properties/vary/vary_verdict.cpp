@@ -32,6 +32,15 @@ void take_notes(VaryReport& report) {
   report.notes.push_back(not_asked);
 }
 
+/// "k.bias", "k.bias and 2 more".
+std::string turned_tensors(const std::vector<VaryTensorGap>& tensors) {
+  std::string first;
+  std::size_t count = 0;
+  for (const VaryTensorGap& tensor : tensors)
+    if (tensor.kind == "decision" && count++ == 0) first = tensor.name;
+  return count <= 1 ? first : first + " and " + std::to_string(count - 1) + " more";
+}
+
 std::string pass_text(const VaryReport& report) {
   const std::size_t open = count_of(report.gaps, "not judged"), turned = count_of(report.gaps, "decision");
   const std::size_t judged = report.gaps.size() - open;
@@ -39,8 +48,10 @@ std::string pass_text(const VaryReport& report) {
                      std::to_string(report.rows) + " rows come to the whole batch's parameters; in " +
                      report.precisions.back() + " they end within " + figure_text(report.drift()) + " of them";
   const auto tensors = report.by_tensor();
-  if (report.drift() > 0 && !tensors.empty()) text += " (" + tensors.front().name + ")";
-  if (turned > 0) text += ", but for " + std::to_string(turned) + " in which rounding turned a decision";
+  const auto most = std::ranges::find(tensors, "rounding", &VaryTensorGap::kind);
+  if (report.drift() > 0 && most != tensors.end()) text += " (" + most->name + ")";
+  if (turned > 0)
+    text += ", but for " + turned_tensors(tensors) + ", where rounding turns a decision in " + std::to_string(turned);
   return open == 0 ? text : text + "; " + std::to_string(open) + " could not be judged";
 }
 

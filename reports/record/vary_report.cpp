@@ -38,7 +38,7 @@ json json_of(const VaryTensorGap& gap) {
           {"in_float64", number_or_null(gap.in_high)},
           {"in_float32", number_or_null(gap.in_low)},
           {"noise", number_or_null(gap.noise)},
-          {"differs", gap.differs}};
+          {"kind", gap.kind}};
 }
 
 json json_of(const VaryGap& gap) {
@@ -62,6 +62,11 @@ json numbers_of(const std::vector<double>& values) {
   json out = json::array();
   for (const double value : values) out.push_back(number_or_null(value));
   return out;
+}
+
+/// Of a partition that passes: nothing that fails is called drift.
+bool is_drift(const VaryGap& gap, const VaryTensorGap& tensor) {
+  return (gap.kind == "rounding" || gap.kind == "decision") && tensor.kind == "rounding";
 }
 
 /// NaN is the largest: it is what is wrong first.
@@ -96,8 +101,8 @@ std::string VaryReport::sentence() const {
 
 double VaryReport::drift() const {
   double most = 0;
-  for (const VaryGap& gap : gaps)
-    if (gap.kind == "rounding") most = larger(gap.in_low, most);
+  for (const VaryTensorGap& tensor : by_tensor())
+    if (tensor.kind == "rounding") most = larger(tensor.in_low, most);
   return most;
 }
 
@@ -107,9 +112,9 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
     for (const VaryTensorGap& tensor : gap.tensors) {
       VaryTensorGap& most = all.try_emplace(tensor.name, VaryTensorGap{tensor.name, 0, 0, 0}).first->second;
       most.in_high = larger(tensor.in_high, most.in_high);
-      if (gap.kind == "rounding") most.in_low = larger(tensor.in_low, most.in_low);
+      if (is_drift(gap, tensor)) most.in_low = larger(tensor.in_low, most.in_low);
       most.noise = larger(tensor.noise, most.noise);
-      most.differs = most.differs || tensor.differs;
+      if (most.kind != "meaning" && tensor.kind != "rounding") most.kind = tensor.kind;
     }
   }
   std::vector<VaryTensorGap> sorted;

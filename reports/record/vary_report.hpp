@@ -13,8 +13,8 @@ namespace tally {
 struct VaryTensorGap {
   std::string name;
   double in_high = std::numeric_limits<double>::quiet_NaN(), in_low = in_high;  // the precisions
-  double noise = 0;      // what half ulps of the low precision do to the whole batch here; at least its unit
-  bool differs = false;  // by more than rounding
+  double noise = 0;               // what half ulps of the low precision do to the whole batch here; at least its unit
+  std::string kind = "rounding";  // or "decision", "meaning"
 };
 
 /// A partition against the whole batch.
@@ -52,9 +52,9 @@ struct VaryReport {
 
   /// What is wrong, what to change, where, and the numbers; of a pass what it says.
   std::string sentence() const;
-  /// The largest in_low of the partitions that differ by rounding.
+  /// The largest in_low of a tensor that differs by rounding in all partitions.
   double drift() const;
-  /// By tensor, the largest in_low of those partitions, and the largest in_high of all; the largest first.
+  /// By tensor, the largest in_low where it differs by rounding, and the largest in_high of all; the largest first.
   std::vector<VaryTensorGap> by_tensor() const;
 };
 

@@ -97,7 +97,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryTerm& out
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out) {
   JsonReader reader(value, place);
-  OrNull sizes{out.how.sizes};
+  OrNull<std::vector<std::int64_t>> sizes{out.how.sizes};
   reader("sizes", sizes), reader("precision", out.how.precision);
   demand(value.at("sizes").is_null() || !out.how.sizes.empty(), value, place, "sizes",
          "the rows of each micro-batch, or null for the whole window");

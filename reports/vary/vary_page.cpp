@@ -175,7 +175,7 @@ void tensor_rows(Markup& page, const std::string& caption, const VaryReport& rep
     if (report.precisions.size() == 2) row.cell(distance_text(tensors[i].in_high));
     row.cell(distance_text(tensors[i].in_low));
     row.cell(distance_text(tensors[i].noise));
-    kind_cell(page, row, tensors[i].differs ? "meaning" : "rounding");
+    kind_cell(page, row, tensors[i].kind);
   }
 }
 

@@ -35,7 +35,8 @@ std::string table_of(const VaryReport& report) {
 
 std::string drift_line(const VaryReport& report) {
   if (report.verdict != "pass") return "";
-  const auto tensors = report.by_tensor();
+  auto tensors = report.by_tensor();
+  std::erase_if(tensors, [](const VaryTensorGap& tensor) { return tensor.kind != "rounding"; });
   std::string text;
   for (std::size_t i = 0; i < std::min(most_tensors, tensors.size()); ++i)
     text += (text.empty() ? "" : ", ") + tensors[i].name + " " + significant(tensors[i].in_low);

@@ -81,7 +81,8 @@ TEST(VaryVerdict, says_which_tensors_differ) {
   const VaryReport report = judged(loop_of("mean of means"));
 
   EXPECT_TRUE(has(report.numbers, "(w alone)")) << report.numbers;
-  for (const VaryTensorGap& tensor : report.by_tensor()) EXPECT_EQ(tensor.differs, tensor.name == "w");
+  for (const VaryTensorGap& tensor : report.by_tensor())
+    EXPECT_EQ(tensor.kind, tensor.name == "w" ? "meaning" : "rounding");
 }
 
 TEST(VaryVerdict, looks_at_a_later_window_where_the_first_step_is_right) {
@@ -117,7 +118,9 @@ TEST(VaryVerdict, calls_what_the_last_bits_turn_a_decision) {
 
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
   EXPECT_TRUE(std::ranges::any_of(report.gaps, [](const VaryGap& gap) { return gap.kind == "decision"; }));
-  EXPECT_TRUE(has(report.what, "in which rounding turned a decision")) << report.what;
+  EXPECT_TRUE(has(report.what, ", but for noise, where rounding turns a decision in ")) << report.what;
+  EXPECT_GT(report.drift(), 0);
+  EXPECT_LT(report.drift(), 0x1p-16) << "of the tensor that differs by rounding alone";
 }
 
 TEST(VaryVerdict, names_the_tensor_that_is_not_finite) {

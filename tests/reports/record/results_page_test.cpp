@@ -8,6 +8,7 @@
 
 #include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
+#include "tests/reports/samples/varied.hpp"
 
 namespace tally::results_page_test {
 namespace {
@@ -56,6 +57,12 @@ TEST(ResultsPage, documents_every_key_of_a_judged_capture_and_no_other) {
   collect(nlohmann::json::parse(to_json(wrong)), "", written);
   std::erase_if(written, [](const auto& entry) { return entry.first.find("[]") != std::string::npos; });
   EXPECT_EQ(documented("capture.md", "One judged capture"), written);
+}
+
+TEST(ResultsPage, documents_every_key_of_a_varied_loop_and_no_other) {
+  Keys written;
+  collect(nlohmann::json::parse(to_json(samples::wrong_loop())), "", written);
+  EXPECT_EQ(documented("vary.md", "A varied loop")["$"], written["$"]);
 }
 
 TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {
