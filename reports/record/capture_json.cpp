@@ -1,5 +1,7 @@
 #include "reports/record/capture_json.hpp"
 
+#include <algorithm>
+
 #include "reports/record/fields.hpp"
 #include "reports/record/json_writer.hpp"
 #include "reports/text/numbers.hpp"
@@ -12,8 +14,13 @@ std::string first_remedy_of(const CaptureRecord& capture) {
 
 std::string own_gap_of(const CaptureRecord& capture) {
   if (!capture.own_gap) return "not known, as too little of its gradients was recorded";
-  return "its gradient of window " + std::to_string(capture.own_gap_window) + " differs from the stated recipe's by " +
-         significant(100 * *capture.own_gap) + " % of the norm";
+  const std::string window = std::to_string(capture.own_gap_window), micro_batches = "w" + window + "/m";
+  const bool wrong = std::ranges::any_of(capture.checks, [&](const TensorCheck& check) {
+    return (check.status == Status::fail || check.status == Status::error) && check.tap.starts_with(micro_batches);
+  });
+  return "its gradient of window " + window + " differs from the stated recipe's by " +
+         significant(100 * *capture.own_gap) + " % of the norm" +
+         (wrong ? "" : ", inside its bounds: what is wrong comes behind it");
 }
 
 std::string to_json(const CaptureRecord& capture) {
