@@ -124,6 +124,11 @@ class Watched:
         if self.recording:
             self.recorder.heard(*call)
 
+    def items(self, *args, **named):
+        """As Recorder.items."""
+        if self.recording:
+            self.recorder.items(*args, **named)
+
     def __enter__(self):
         self.mode = SeesLosses(unheard)
         self.attach()
