@@ -31,6 +31,7 @@ def label(name, layer):
 def hold(layer, dtype=None):
     """It stays out of training, by statistics that stand still."""
     if isinstance(layer, _NormBase) and layer.running_mean is None:
-        layer.running_mean, layer.running_var = (fill(layer.num_features, dtype=dtype) for fill in (torch.zeros, torch.ones))
+        device = next((parameter.device for parameter in layer.parameters()), None)
+        layer.running_mean, layer.running_var = (fill(layer.num_features, dtype=dtype, device=device) for fill in (torch.zeros, torch.ones))
     layer.train(False)
     layer.train = lambda mode=True: layer

@@ -66,7 +66,7 @@ def moved_by_half_ulps(stream, unit):
 
     def moved(value):
         draw = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
-        return value + (value * (unit * draw)).to(value)
+        return value + (value * (unit * draw).to(value.device)).to(value)
     return moved
 
 

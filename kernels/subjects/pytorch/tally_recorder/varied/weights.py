@@ -92,7 +92,7 @@ class OfOptimizer:
 def flat_of(tensor):
     tensor = tensor.detach()
     tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-    return (tensor.to_dense() if tensor.is_sparse else tensor).double().flatten().clone()
+    return (tensor.to_dense() if tensor.is_sparse else tensor).double().flatten().clone().cpu()
 
 
 def scaled_at(tensors):
