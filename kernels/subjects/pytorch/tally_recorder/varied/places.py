@@ -9,7 +9,8 @@ import torch
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MACHINERY = (os.path.dirname(torch.__file__) + os.sep, OWN + os.sep)
-LIBRARIES = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+LIBRARIES = tuple(folder + os.sep for folder in (os.path.dirname(os.path.dirname(torch.__file__)), *(
+    sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))))  # Debian keeps its own elsewhere
 
 
 def own_frame(frames):
