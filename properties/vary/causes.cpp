@@ -103,7 +103,7 @@ const std::vector<VaryCause>& vary_causes() { return all_causes; }
 
 const VaryCause& vary_cause(std::string_view name) { return *std::ranges::find(all_causes, name, &VaryCause::name); }
 
-std::string filled_in(const std::string& text, const Numbers& numbers) {
+std::string filled_in(const std::string& text, const CauseNumbers& numbers) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('{', at), close = text.find('}', open);
@@ -112,7 +112,7 @@ std::string filled_in(const std::string& text, const Numbers& numbers) {
     std::string key = text.substr(open + 1, close - open - 1);
     const bool named = key.ends_with('=');
     if (named) key.pop_back();
-    const auto found = std::ranges::find(numbers, key, &Numbers::value_type::first);
+    const auto found = std::ranges::find(numbers, key, &CauseNumbers::value_type::first);
     if (found == numbers.end())
       out += letter_of(key);
     else

@@ -20,9 +20,9 @@ const std::vector<VaryCause>& vary_causes();
 /// Of a name that is there.
 const VaryCause& vary_cause(std::string_view name);
 
-using Numbers = std::vector<std::pair<std::string, std::string>>;  // "K", "3"
+using CauseNumbers = std::vector<std::pair<std::string, std::string>>;  // "K", "3"
 /// With numbers in place of the braces; "{K=}" becomes "K = 3". Those that are not given become their letters.
-std::string filled_in(const std::string& text, const Numbers& numbers);
+std::string filled_in(const std::string& text, const CauseNumbers& numbers);
 
 /// Three digits; more of a whole number.
 std::string figure_text(double value);

@@ -75,7 +75,7 @@ std::size_t farthest(const VaryWeights& weights) {
   return found;
 }
 
-Numbers numbers_of(const WeighedPartition& partition, bool rows) {
+CauseNumbers numbers_of(const WeighedPartition& partition, bool rows) {
   const std::vector<double>& own = counted_of(partition.counts, rows);
   const std::size_t k = farthest(*partition.weights);
   const bool of_rows = rows || partition.counts.items == partition.counts.rows;
@@ -100,8 +100,8 @@ std::optional<ToldCause> silent_cause(const WeighedPartition& partition, double 
       ++speaking;
   }
   if (silent.empty() || speaking == 0) return std::nullopt;
-  Numbers numbers = numbers_of(partition, false);
-  std::ranges::find(numbers, "k", &Numbers::value_type::first)->second = std::to_string(silent.front());
+  CauseNumbers numbers = numbers_of(partition, false);
+  std::ranges::find(numbers, "k", &CauseNumbers::value_type::first)->second = std::to_string(silent.front());
   const bool last_alone = speaking == 1 && silent.back() + 1 < weights.found.size();
   return ToldCause{last_alone ? "the last alone" : "0", std::move(numbers)};
 }

@@ -16,7 +16,7 @@ struct VaryCounts {
 /// A cause with the numbers that its texts are to be filled with.
 struct ToldCause {
   std::string name;
-  Numbers numbers;
+  CauseNumbers numbers;
 };
 
 /// Weights and counts of one partition.
