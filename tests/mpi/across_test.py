@@ -64,9 +64,9 @@ def ranks_of(folder):
 
 def wait_until(holds, seconds):
     end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
+    while not (held := holds()) and time.monotonic() < end:
         time.sleep(0.05)
-    return holds()
+    return held
 
 
 class Across(unittest.TestCase):

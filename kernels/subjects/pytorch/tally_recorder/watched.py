@@ -49,6 +49,11 @@ def written(path):
     return os.stat(path).st_mtime_ns if os.path.exists(path) else None
 
 
+def conclusion(said):
+    """Of what a verdict says: its last line that is no detail of another."""
+    return next(line for line in reversed(said.splitlines()) if not line.startswith(" "))
+
+
 class Stretch:
     """The windows from `first` on, judged in a thread of its own, which waits for the program."""
 
@@ -79,7 +84,7 @@ class Stretch:
             document = os.path.join(folder, "check.json")
             before = written(document)
             codes.append(recorder.judged(segment, said, folder, program, self.lines.append, ("--out", folder), BEHIND_THE_LOOP))
-            self.verdicts.append(self.lines.pop().rpartition("\n")[2])
+            self.verdicts.append(conclusion(self.lines.pop()))
             if written(document) != before:
                 with open(document, encoding="utf-8") as file:
                     self.documents.append(json.load(file))
