@@ -51,6 +51,29 @@ class Varied(unittest.TestCase):
             self.assertIn(each, out + err)
         return out + err
 
+    def test_numbers_that_are_drawn_for_each_micro_batch_accuse_nobody(self):
+        """Two draws a micro-batch, which another one takes in another order; a loader's own draws are none of them."""
+        script = self.script("""
+import sys, torch
+size, accum, drawn = map(int, sys.argv[1:])
+torch.manual_seed(0)
+loader = torch.utils.data.DataLoader(torch.randn(16, 3), batch_size=size, shuffle=True, generator=torch.Generator().manual_seed(0))
+model = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, x in enumerate(loader):
+    y = model(x)
+    for _ in range(drawn):
+        y = y * torch.randn_like(y)
+    (y.square().sum() / 4).backward()
+    if (i + 1) % accum == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+""")
+        said = self.vary(PASS, "--set", "{rows} {k} 0", script)
+        self.assertNotIn("draws numbers", said)
+        self.vary(ERROR, "--set", "{rows} {k} 2", script, said=(
+            "found numbers that are drawn for each micro-batch (randn_like at ", "train.py:11)", "vary the step as a function"))
+
     def document(self):
         with open(os.path.join(self.folder, "vary.json"), encoding="utf-8") as file:
             return json.load(file)

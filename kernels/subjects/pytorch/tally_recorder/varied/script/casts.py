@@ -40,6 +40,7 @@ class Casts(Lifts):
         super().__init__(dtype)
         self.half_ulp, self.stream, self.on = HALF_ULP[moved_by], stream, False
         self.cast_already, self.generator = {}, torch.Generator().manual_seed(stream)
+        self.drew = lambda _: None  # is told the name of an operation that draws
 
     def begin(self):
         if not self.on:
@@ -59,8 +60,10 @@ class Casts(Lifts):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if not self.on:
             return func(*args, **(kwargs or {}))
-        if self.dtype != torch.float32 and torch.Tag.nondeterministic_seeded in func.tags:
-            return self.drawn(func, args, kwargs or {})
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            self.drew(name_of(func))
+            if self.dtype != torch.float32:
+                return self.drawn(func, args, kwargs or {})
         return super().__torch_dispatch__(func, types, args, kwargs)
 
     def drawn(self, func, args, kwargs):

@@ -87,8 +87,12 @@ def main(arguments):
         with Script(options.script, options.arguments, words, preset, options.module, options.rows, options.windows, options.seed,
                     options.out) as script:
             script.prepare()
-            judged(script, options.out)
+            answer, _ = judged(script, options.out)
             script.say_done()
+        if script.drawn and answer["verdict"] != "pass":
+            raise CaptureError(f"{options.script}: found numbers that are drawn for each micro-batch ({script.drawn}), others with other "
+                               "micro-batches, expected none; draw them with the rows, in the data set, or vary the step as a function, "
+                               "where they are dealt by rows (tally_recorder.vary)")
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

@@ -30,6 +30,7 @@ class Driver:
         self.folder, sizes = os.path.dirname(path), self.run["sizes"] or [self.run["rows"]]
         self.casts = Casts(getattr(torch, self.run["precision"]), self.run["moved"], self.run["moved_by"])
         self.seen = Seen(self.run["windows"], self.write, self.run["watch"])
+        self.casts.drew = self.seen.drew
         preset = PRESETS.get(self.run["preset"])
         self.loaders = Loaders(sizes, self.casts, self.seen, max(sizes) if preset and preset.loaders else None)
         self.layers, self.compiled = {}, False
@@ -85,7 +86,7 @@ class Driver:
             torch.save(left, os.path.join(self.folder, "tensors.pt"))
         document = self.seen.document()
         document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled, "places": self.seen.places,
-                    "layers": list(self.layers), "dropped": self.functions.dropped,
+                    "layers": list(self.layers), "dropped": self.functions.dropped, "drawn": self.seen.drawn,
                     "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, "seen.json"), "w", encoding="utf-8") as file:
             json.dump(document, file)

@@ -30,7 +30,7 @@ class Script(Executor):
         self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
-        self.equal_only, self.process, self.rows_of_all = False, None, None
+        self.equal_only, self.process, self.rows_of_all, self.drawn = False, None, None, None
 
     def loop(self):
         return {"name": os.path.basename(self.script), "file": self.script, "line": 1, "kind": "script", "torch": torch.__version__,
@@ -110,8 +110,12 @@ class Script(Executor):
 
     def asked(self, ask, watch=None):
         """`watch` is the window whose gradients are kept; it is the last to be run then."""
-        return self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch,
-                          "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1})
+        seen, left = self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch,
+                                "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1})
+        if seen.get("drawn") and not self.drawn:
+            self.drawn = "{by} at {file}:{line}".format(**seen["drawn"])
+            self.note(f"the script draws numbers for each micro-batch ({self.drawn}): other micro-batches draw others")
+        return seen, left
 
     def ended(self, ask):
         """The run that is asked for."""

@@ -2,6 +2,7 @@
 import gc
 import hashlib
 import os
+import traceback
 
 import torch
 
@@ -11,6 +12,7 @@ from ..rows import tensors_of
 from ..weights import flat_of
 from .casts import memory_of
 
+LOADERS = os.path.join(os.path.dirname(torch.__file__), "utils", "data") + os.sep
 WRAPPERS = ("module.", "_orig_mod.")  # what those call their own that hold one model
 
 
@@ -71,6 +73,15 @@ class Seen:
         self.windows, self.window, self.optimizers, self.named, self.before = [], Window(), [], None, None
         self.columns, self.accumulated, self.handed, self.terms, self.places = [], None, None, [], {}
         self.told = self.inside = False
+        self.drawn = None  # where the script first draws numbers for a micro-batch
+
+    def drew(self, operation):
+        """A number was drawn: by the script, once it trains, or by what deals its rows. Whole numbers choose rows, and those are compared."""
+        trains = self.windows or self.window.backwards or self.window.outputs
+        if self.drawn or not trains or operation.startswith(("randint", "randperm", "random_")):
+            return
+        if not any(LOADERS in frame.filename for frame in traceback.extract_stack()):
+            self.drawn = {"by": operation, **(here() or {})}
 
     def optimizer(self, optimizer):
         self.optimizers.append(optimizer)
