@@ -1,6 +1,7 @@
 #include "reports/command_line/check/stage_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -27,6 +28,9 @@ Row& row_of(std::vector<Row>& rows, const std::string& stage) {
   return rows.back();
 }
 
+/// NaN is the largest.
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
 void count(Row& row, const TensorCheck& check) {
   ++row.checks;
   row.failed += check.status == Status::fail;
@@ -34,7 +38,7 @@ void count(Row& row, const TensorCheck& check) {
   row.missing += check.status == Status::not_run;
   if (check.status == Status::vacuous || check.status == Status::not_run) return;
   double& worst = check.lens == "end_to_end" ? row.end_to_end : row.local;
-  worst = std::max(worst, check.worst_ratio);
+  worst = larger(check.worst_ratio, worst);
 }
 
 template <class... Values>
@@ -129,7 +133,7 @@ std::string table_of(const std::vector<Row>& rows, bool all_figures) {
       (all_figures ? formatted(" %17s", "from the case on") : "") + "\n";
   for (const Row& row : rows) {
     text += formatted("%-20s %7d %7d %8d %8d %14.3g", row.stage.c_str(), row.checks, row.failed, row.vacuous,
-                      row.missing, all_figures ? row.local : std::max(row.local, row.end_to_end)) +
+                      row.missing, all_figures ? row.local : larger(row.local, row.end_to_end)) +
             (all_figures ? formatted(" %17.3g", row.end_to_end) : "") + "\n";
   }
   return text;

@@ -18,9 +18,7 @@ class Loaders:
         following = loaders._BaseDataLoaderIter.__next__
 
         def made(loader, dataset, batch_size=1, *args, **kwargs):
-            for name in ("num_workers", "timeout"):
-                kwargs.pop(name, None)
-            for name in ("prefetch_factor", "multiprocessing_context", "persistent_workers"):
+            for name in ("num_workers", "timeout", "prefetch_factor", "multiprocessing_context", "persistent_workers"):
                 kwargs.pop(name, None)
             if self.batch_size and batch_size is not None and kwargs.get("batch_sampler") is None:
                 batch_size = self.batch_size
