@@ -31,9 +31,10 @@ def tally(request):
 
 
 def fails(lines):
-    """Ends the test: the last line, which is the verdict, stands first."""
-    *before, last = "\n".join(lines).split("\n")
-    pytest.fail("\n".join([last, *before]), pytrace=False)
+    """Ends the test: the verdict, which is the last line that is no detail of another and its own details, stands first."""
+    said = "\n".join(lines).split("\n")
+    at = max(i for i, line in enumerate(said) if not line.startswith(" "))
+    pytest.fail("\n".join([*said[at:], *said[:at]]), pytrace=False)
 
 
 def tried(work, *arguments, **options):

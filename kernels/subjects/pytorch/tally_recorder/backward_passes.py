@@ -87,5 +87,7 @@ class BackwardPasses:
             return None
         segment.why_opaque = f"each micro-batch has {turns} backward passes"
         return self.report.say(
-            f"assumed: each micro-batch has {turns} backward passes, as a window calls backward at "
-            f"{' and at '.join(sorted(f'{way[0][0]}:{way[0][1]}' for way in places))}, {passes // turns} times each")
+            f"look at the backward passes: a window calls backward at "
+            f"{' and at '.join(sorted(f'{way[0][0]}:{way[0][1]}' for way in places))}, {passes // turns} times each, so that each "
+            f"micro-batch has {turns}; where one is for another optimizer's step its gradients are in this one's as well: record both, "
+            "Recorder([model, …], [optimizer, …], …)")

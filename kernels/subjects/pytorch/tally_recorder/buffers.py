@@ -16,12 +16,12 @@ class Buffers:
         if m > 0:
             self.sums.look("the next micro-batch", between=True)
         change, taps = Change(), []
-        cleared = left = None
+        cleared, left = None, []
         for name in self.parameters:
             now = self.views.gradient(name)
             if m == 0:
                 if not is_zero(now):
-                    left = left or name
+                    left.append(name)
                 self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
                 handed_over = now is None
             else:
@@ -47,7 +47,9 @@ class Buffers:
                 self.latest[name] = self.scratch.put(now)
         if left:
             foreign = f", and holds what backward passes for the step of {self.passed_for} left there" if self.passed_for else ""
-            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch" + foreign, "gradients")
+            self.report.noted(f"window {window}, gradient of {left[0]}", "was not cleared before the first micro-batch" + foreign, "gradients")
+            if not foreign and len(self.segment.windows) - 2 not in self.segment.skipped:
+                self.report.not_cleared(window, left, len(left) < len(self.parameters))
         if cleared:
             self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
                               "was cleared before the window's step", "gradients")

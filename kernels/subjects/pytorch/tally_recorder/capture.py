@@ -14,6 +14,7 @@ from .passed_over import PassedOver
 from .places import Places, way_of_call
 from .rank_taps import taps_of
 from .report import Report
+from .schedules import Moves
 from .settings import changed_behind, compare_options, compare_parameters
 from .stale_casts import SeesStaleCasts
 from .steps_again import StepsAgain
@@ -28,7 +29,7 @@ def inside_backward(found):
                         "and a step behind it; vary such a loop (tally_recorder.vary)")
 
 
-class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
+class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
@@ -52,10 +53,11 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
         self.norms = Norms(self)
         self.stale_casts = SeesStaleCasts(parameters)
         self.guard, self.places = Guard(), Places()  # of all calls from the loop
+        self.moves = {}       # of schedules since the last step
         self.others = []      # of a loop with several optimizers: tell each other's capture of a step
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
-        self.writes = GradientWrites(parameters.values())
+        self.writes = GradientWrites(parameters.values(), self.is_late)
         self.differentiating, self.taken = 0, None  # inside of torch.autograd.grad; where it was called since the last step
         self.way, self.ways, self.took_step = None, [], True  # of the window's backward passes, where they were called; whether a step followed
         self.elsewhere = False  # whether the window's gradients are taken at other weights than the last step left, behind a window without one
@@ -164,6 +166,10 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
 
     # Steps
 
+    def is_late(self):
+        """Whether a step of the window that is recorded was taken, and no gradient has come since."""
+        return self.recording_step() and self.steps > 0 and not self.since_step and self.taken is None and self.open is None
+
     def recording_step(self):
         """Whether a step now belongs to a window that is recorded."""
         return self.segment is not None and bool(self.segment.windows)
@@ -178,10 +184,12 @@ class Capture(BackwardPasses, Buffers, Endings, PassedOver, Stretches):
         if self.taken and not self.since_step:
             self.given_by_hand()
         self.took_step, self.since_step, self.taken = True, 0, None
+        moves, self.moves = self.moves, {}
         if not self.recording_step() or self.skipping:
             return
         self.sums.look("the step")
         window, m, size = self.meaning.place(self.count - 1)
+        self.look_at_schedules(moves, window, m + 1)
         self.early = f"window {window}, after micro-batch {m} of {size}" if m + 1 < size and self.count else None
         if self.early and self.elsewhere:
             self.report.add(self.report.wrong_lines, "second pass", (

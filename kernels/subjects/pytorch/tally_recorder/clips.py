@@ -6,6 +6,7 @@ import torch
 
 from .guard import Guard
 from .namespaces import put_everywhere
+from .places import place_of_call
 from .views import dense
 
 NORMS = (1, 2, "inf")  # of which a case states the clip by norm
@@ -26,6 +27,8 @@ class SeesClips:
         self.called, self.over, self.restore = [], [], []
         self.wanted = lambda: True
         self.begins = lambda: None  # is told before a clip changes anything
+        self.is_late = lambda: False  # whether no backward pass came since the last step
+        self.late = {}  # a clip that came behind the step, by its words: where, and whether it changed anything
         self.normed = lambda norm: None  # is told of each norm of all that a clip found
         self.guard, self.over_nothing = Guard(), None  # the recorder's, once there is one; a clip that saw no parameter
         self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
@@ -53,6 +56,8 @@ class SeesClips:
             return None
         limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
         found = section(float(limit), *args[1:], **kwargs)
+        if found is not None and parameters and self.is_late() and not self.recorded.isdisjoint(map(id, parameters)):
+            return self.note_late(found, [parameter.grad for parameter in parameters if parameter.grad is not None])
         if found is not None and not parameters:
             self.over_nothing = self.over_nothing or found
         elif found is not None:
@@ -64,11 +69,27 @@ class SeesClips:
         if found["kind"] == "global_norm" and self.wanted() and self.recorded <= set(map(id, parameters)):
             self.normed(result)
 
+    def note_late(self, section, gradients):
+        """A clip of what no step reads any more is no clip of the window."""
+        if section["kind"] == "value":
+            most = max((float(dense(each).abs().max()) for each in gradients if each.numel()), default=0.0)
+        else:
+            most = float(torch.stack([torch.norm(dense(each).float(), float(section["norm"])) for each in gradients] or
+                                     [torch.zeros(())]).norm(float(section["norm"])))
+        place, changed = self.late.get(words(section), (place_of_call(), False))
+        self.late[words(section)] = place, changed or most > section.get("max_norm", section.get("max_value"))
+
+    def lines(self):
+        return [f"look at a clip: {said} at {place} comes behind the step that it is to limit; call it before optimizer.step()"
+                for said, (place, changed) in self.late.items() if not changed]
+
     def wrongs(self):
-        """A clip that saw no parameter clips nothing, whatever it was meant to."""
+        """A clip behind the step, or one that saw no parameter, clips nothing, whatever it was meant to."""
+        found = [f"{said} at {place} comes behind the step, and clips what no step reads; call it before optimizer.step()"
+                 for said, (place, changed) in self.late.items() if changed]
         if self.over_nothing is None or self.called:
-            return []
-        return [f"{words(self.over_nothing)} was given no parameter, so that nothing is clipped; give it a list, as an iterator "
+            return found
+        return found + [f"{words(self.over_nothing)} was given no parameter, so that nothing is clipped; give it a list, as an iterator "
                 "(filter, model.parameters()) is used up once the optimizer has read it"]
 
     def note(self, section, parameters):

@@ -7,14 +7,16 @@ from .places import place_of_call
 
 VIEWS = {"__getitem__", "detach", "view", "reshape", "flatten", "narrow", "select", "t"}
 IN_PLACE = {"__setitem__", "__imul__", "__iadd__", "__isub__", "__itruediv__"}
+ALL_ALIKE = {"requires_grad_", "zero_", "_foreach_zero_"}  # leave the elements as they are, or clear them
 
 
 class GradientWrites:
     """Follows the gradients of parameters, and views of them, as the program takes them in its hands; `last` is where it
-    wrote to one."""
+    wrote to one, `late` where it first did so while `is_late()`, and left anything."""
 
-    def __init__(self, parameters):
+    def __init__(self, parameters, is_late):
         self.parameters, self.held, self.last = {id(parameter) for parameter in parameters}, {}, None
+        self.is_late, self.late = is_late, None
 
     def follow(self, tensor):
         if isinstance(tensor, torch.Tensor):
@@ -41,7 +43,14 @@ class GradientWrites:
             return
         if name in IN_PLACE or name.endswith("_") and not name.endswith("__"):
             first = arguments[0]
-            if any(map(self.is_held, first if isinstance(first, (list, tuple)) else [first])):
+            first = first if isinstance(first, (list, tuple)) else [first]
+            if any(map(self.is_held, first)):
                 self.last = place_of_call()
+                if self.late is None and name not in ALL_ALIKE and self.is_late() and any(bool(each.any()) for each in first):
+                    self.late = self.last
         elif name in VIEWS and self.is_held(arguments[0]):
             self.follow(result)
+
+    def lines(self):
+        return [] if self.late is None else [f"look at a change behind the step: gradients are changed at {self.late}, which no step "
+                                             "reads; move it before optimizer.step()"]

@@ -82,6 +82,8 @@ DIVISORS = (
      "window's {N}"),
     ("denominator-counts-ignored", lambda k, w: w.K * k.size, "1/(K {own}): each micro-batch's loss is divided by all of its "
      "own {own} places, whatever counts, and by K = {K}; divide its sum by the window's {N}"),
+    ("denominator-counts-ignored", lambda k, w: k.size, "1/{own}: each micro-batch's loss is divided by all of its own {own} places, "
+     "whatever counts; divide its sum by the window's {N}"),
     ("divided-by-another-window", lambda k, w: w.first.N, "1/{N0}: every window is divided by the first one's items; divide by "
      "the window's own {N}"),
     ("divided-by-k-alone", lambda k, w: w.K, "1/K: the sum is divided by K = {K} and by no items; divide it by the window's {N}"),

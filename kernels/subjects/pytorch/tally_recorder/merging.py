@@ -2,8 +2,8 @@
 import json
 
 from . import folders, parts, verdict
+from .conclusion import concluded
 from .errors import CaptureError
-from .unjudged import concluded
 
 ROWS = ("x", "tokens", "target", "positions")
 ALIKE = {"model": "networks", "normalisation": "normalisations", "precision": "formats", "recipe": "recipes",

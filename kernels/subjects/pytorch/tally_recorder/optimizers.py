@@ -115,20 +115,32 @@ class ReadsOptimizer:
                 by_value.setdefault(str(plainly(group.get(name))), []).extend(self.names_of(group))
             words = [f"{value} for {listed(held)}" for value, held in by_value.items() if held]
             rest = "" if name in read else f", which {self.name} does not read: in its step all groups are alike"
-            found += [f"assumed: {name} by group: {'; '.join(words)}{rest}"] if len(words) > 1 else []
+            how = f"look at {name}: by group" if rest else f"assumed: {name} by group:"
+            found += [f"{how} {'; '.join(words)}{rest}"] if len(words) > 1 else []
         return found
+
+    def decays_unevenly(self):
+        """A line where some vectors decay, as biases and the weights of norms are, and others do not."""
+        by_decay = {}
+        for group in self.optimizer.param_groups:
+            vectors = [self.names[parameter] for parameter in group["params"] if parameter in self.names and parameter.dim() < 2]
+            by_decay.setdefault(bool(group.get("weight_decay")), []).extend(vectors)
+        if not all(by_decay.get(decays) for decays in (True, False)):
+            return []
+        return [f"look at weight_decay: {listed(by_decay[True])} decay as matrices do, {listed(by_decay[False])} "
+                "do not; pass weight_decay={…, 'exclude': [names]} as it is meant"]
 
     def names_of(self, group):
         return [self.names[parameter] for parameter in group["params"] if parameter in self.names]
 
-    def replaced(self):
-        """A line for each option that is another in the groups than where the optimizer was made."""
+    def replaced(self, at_steps):
+        """A line for each option that is another in the groups than where the optimizer was made, and the same at all steps."""
         found = []
         for name, value in self.options_now().items():
             made = plainly(self.keeps.defaults.get(name, value))
-            if made != value:
-                found.append(f"assumed: {name} is {value!r}, as the optimizer's groups have it; the optimizer was made with "
-                             f"{made!r}, which a schedule, a loaded state or the group itself has replaced")
+            if made != value and all(each.get(name, value) == value for each in at_steps):
+                found.append(f"look at {name}: it is {value!r} in the groups of an optimizer that was made with {made!r}: a schedule, a "
+                             "loaded state or the group itself has replaced it")
         return found
 
     def section(self, group):

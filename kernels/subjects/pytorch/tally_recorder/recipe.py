@@ -119,6 +119,8 @@ def left_out(segment, capture):
     """What is said of updates that the case leaves out."""
     lines = ["assumed: the case leaves the updates out: in its words the rate is 0 and parameters stay as they were"]
     lines += capture.steps_again.lines(segment.first, segment.without_update)
+    if segment.rate_moved_inside:
+        lines.append("look at lr: it moved behind a window's first micro-batch and before its step; move the schedule behind the step")
     if segment.without_update_from > segment.first:
         lines.append(f"not judged: the optimizer's step in windows {segment.first} to {segment.without_update_from - 1}, as its options "
                      "changed between the beginning of a window and its step; set them before the window's first micro-batch")

@@ -8,6 +8,7 @@ from .attention_calls import SeesAttention
 from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
 from .clips import SeesClips
+from .conclusion import concluded
 from .dropout_masks import DropoutMasks
 from .errors import CaptureError
 from .gradients import SeesGradients
@@ -25,6 +26,7 @@ from .ranks_together import can_be_dealt, checked_together
 from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
+from .schedules import SeesSchedules
 from .scratch import Scratch
 from .several import Several
 from .silent_terms import SilentTerms
@@ -33,7 +35,7 @@ from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .steps_alone import StepsAlone
 from .terms import judged
-from .unjudged import Outside, concluded, not_finite
+from .unjudged import Outside, not_finite
 
 
 ENTERED = []  # the recorders whose loops run
@@ -158,7 +160,7 @@ class Recorder:
         self.clips = clips or SeesClips()
         self.clips.guard = guard
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
-        self.clips.begins = self.capture.clip_begins
+        self.clips.begins, self.clips.is_late = self.capture.clip_begins, self.capture.is_late
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         fused = self.model.register_forward_hook(guard.of_module(losses.model_left)) if self.described.wants_input else None
@@ -173,10 +175,11 @@ class Recorder:
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next, guard)
         steps = SeesSteps(self.optimizer, guard.listener(self.capture))
         scaler = SeesScaler(self.optimizer, guard.listener(ScalerTaps(self.capture)))
+        schedules = SeesSchedules(self.optimizer, self.capture.schedule_moved, guard)
         gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered, guard).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, steps.remove,
+        self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, schedules.remove, steps.remove,
                         self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
             ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
 
@@ -255,7 +258,8 @@ class Recorder:
             lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
         segment.wrongs = judged(segment, self.meaning, self.ranks, lines)
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
-            + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced()
+            + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced(self.capture.numbers_at_steps) \
+            + ([] if self.meaning.weight_decay else self.capture.reads.decays_unevenly()) + self.late()
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
                                      case["model"]["layers"], self.ranks.size if self.ranks else 1)
         seen = "decay-in-the-loss" if segment.term_beside_loss else ""
@@ -279,6 +283,10 @@ class Recorder:
                       places=self.capture.places.text(), sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options, before)
         return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
+
+    def late(self):
+        """What changes gradients behind the step: a clip by its name."""
+        return self.clips.lines() if self.clips.late else self.capture.writes.lines()
 
     def wrongs(self):
         """What it found to be wrong by itself."""

@@ -37,6 +37,13 @@ class Report:
         self.say(f"not judged: a term of the loss at {place}: it was computed without gradients (torch.no_grad), so that it "
                  "sends none back; compute it with gradients if it is meant to train the model")
 
+    def not_cleared(self, window, names, of_some):
+        """What .grad holds as a window begins is of earlier ones."""
+        self.add(self.wrong_lines, "not cleared", (
+            f"window {window} begins with gradients of earlier windows, {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
+            + f": clear gradients after every step, optimizer.zero_grad(){' of all parameters' if of_some else ''}; looks like "
+            f"{'missing-zero-of-some' if of_some else 'missing-zero-between-windows'}"))
+
     def wrong(self, line):
         """What the recorder itself found to be wrong, and what to change: no capture shows it to `tally check`."""
         self.wrong_lines[line] = line, 0

@@ -96,7 +96,7 @@ def moved(numbers_at_steps):
         values = [str(each.get(name)) for each in numbers_at_steps]
         if len(set(values)) > 1:
             rest = f", … ({len(values)} steps)" if len(values) > MOST_NAMES else ""
-            lines.append(f"assumed: {name} at the recorded steps: {', '.join(values[:MOST_NAMES])}{rest}")
+            lines.append(f"look at {name}: at the recorded steps it is {', '.join(values[:MOST_NAMES])}{rest}")
     return lines
 
 

@@ -9,12 +9,14 @@ loop's step left further than that from float64 is wrong. A run in the loop's ow
 This shows that the step is its own float64 self: no kernel, no state and no other code got in its way. That its algorithm
 and its options are those that were meant is not asked."""
 import contextlib
+import inspect
 import math
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .errors import CaptureError
+from .optimizers import own_function
 from .ranks import several
 from .step_copies import Held, copied, is_pytorchs, require_room, same_draws, stepped
 from .unjudged import counted
@@ -114,6 +116,12 @@ class Again:
             yield (now.words[place], far(value, self.exact[place]), *self.known[place])
 
 
+def evaluates(optimizer):
+    """Whether no step is without a closure, as of LBFGS."""
+    closure = inspect.signature(own_function(type(optimizer))).parameters.get("closure")
+    return closure is not None and closure.default is closure.empty
+
+
 def in_a_line(problem):
     kind = "" if isinstance(problem, CaptureError) else f"{type(problem).__name__}: "
     return kind + " ".join(str(problem).split())[:200]
@@ -123,7 +131,7 @@ class Shown:
     """What the steps of one stretch of windows showed."""
 
     def __init__(self):
-        self.steps, self.wrong, self.why_not = 0, False, None
+        self.begun, self.steps, self.wrong, self.why_not = 0, 0, False, None
         self.lost, self.ends, self.noise, self.share = {}, 0.0, 0.0, 0.0
 
 
@@ -137,7 +145,9 @@ class StepsAgain:
     def begins(self, first):
         """Before the step."""
         shown, optimizer = self.shown.setdefault(first, Shown()), self.reads.keeps
-        self.again = None
+        self.again, shown.begun = None, shown.begun + 1
+        if evaluates(optimizer):
+            shown.why_not = "it evaluates the loop's closure within itself, each time a step here, which the loop alone can do"
         if any(getattr(optimizer, hooks, None) for hooks in HOOKS):
             shown.why_not = "hooks run in it (register_step_pre_hook, register_step_post_hook)"
         if any(hasattr(parameter, "to_local") for parameter in self.reads.names):
@@ -191,7 +201,8 @@ class StepsAgain:
         if shown.wrong:
             return []
         if shown.why_not is not None:
-            return [f"not judged: the optimizer's step ({why}, and it could not be run again by itself: {shown.why_not})"]
+            return [f"not judged: the optimizer's step ({why}, and {shown.steps} of {shown.begun} steps could be run again by themselves: "
+                    f"{shown.why_not})"]
         if not shown.share:
             return [f"not judged: the optimizer's step ({why}, and " + ("all that it changes is lost in its rounding)" if shown.lost else
                     "no step of it was recorded)")]

@@ -3,8 +3,10 @@ from fractions import Fraction
 
 import torch
 
-from .item_weights import MEANT, MEANT_AT_LOSS, Given, Window, declared, seen
+from .item_weights import MEANT, MEANT_AT_LOSS, Given, Window, declared, seen, short
 from .losses import unit_of
+
+ITEMS = "items: "  # how the line of a declared term that was judged begins
 
 
 class Declared:
@@ -128,6 +130,9 @@ def judged(segment, meaning, ranks, lines):
             found = seen(title, windows, meant, alone, segment.first)
         if found.wrong:
             wrong.append(found.wrong)
+        elif key[0] == "declared":
+            items = short(sum(window.N for window in windows))
+            lines.append(f"{ITEMS}{items} of {items} items of {title} weigh as declared")
         if found.open:
             lines.append(f"not judged: a term of the loss: {found.open}; say what counts: recorder.items(per_item, mask)")
         if found.assumed:

@@ -1,15 +1,7 @@
-"""What a verdict does not cover: a loss, parameters that no group of the optimizer holds, and what is not finite."""
+"""What a verdict does not cover: parameters that no group of the optimizer holds, and what is not finite."""
 import math
 
 import torch
-
-# What is not judged and is no parameter, with the words of the last line.
-OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
-         "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss",
-         "not judged: the optimizer's algorithm": "the optimizer's algorithm", "not judged: the optimizer's step": "the optimizer's step",
-         "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed behind a step",
-         "not judged: a change of the gradients": "a change of the gradients",
-         "not judged: a clip": "a clip", "not judged: a window without a step": "windows without a step"}
 
 
 def counted(first, others):
@@ -33,36 +25,6 @@ def not_finite(segment):
         return []
     w, m, what = found[0]
     return [f"not finite: {counted(f'window {segment.first + w}, micro-batch {m}, {what}', len(found) - 1)}"]
-
-
-IN_VAIN = "pass, but some tensors could not be judged"  # of tally check
-
-
-def last_line(said, lines):
-    """What `tally check` said, with a pass that says what else it leaves out."""
-    left_out = ["elements outside the sample"] if any(line.startswith("judged by samples") for line in lines) else []
-    if any(line.startswith("not judged: the loss beside its factor") for line in lines):
-        left_out.append("the loss beside its factor")
-    elif any(line.startswith("not judged: the loss") for line in lines):
-        left_out.append("the loss and its normalisation")
-    if any(line.startswith("not judged: ") and not line.startswith(tuple(OTHER)) for line in lines):
-        left_out.append("some parameters")
-    left_out += [words for start, words in OTHER.items() if words and any(line.startswith(start) for line in lines)]
-    known = {start + line for line in lines for start in ("", "assumed: ")}  # which the program repeats from the trace
-    kept = [line for line in said.rstrip().split("\n") if line not in known]
-    head, newline, last = "\n".join(kept).rpartition("\n")
-    if not last.startswith("pass") or not left_out:
-        return head + newline + last
-    if last == IN_VAIN or last.endswith(", some tensors"):
-        left_out.append("some tensors")
-    return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
-
-
-def concluded(code, said, lines, wrong, show):
-    """Shows what `tally check` said, and what the recorder itself found to be wrong; the code of both."""
-    said, wrong = last_line(said, lines), [f"fail: {line}" for line in wrong]
-    show("\n".join([said.rpartition("\n")[0] if wrong and code == 0 else said, *wrong]))
-    return 1 if wrong and code != 2 else code
 
 
 class Outside:

@@ -16,7 +16,7 @@ import torch.nn as nn  # noqa: E402
 import loops  # noqa: E402
 import tally_recorder  # noqa: E402
 from tally_recorder import Recorder  # noqa: E402
-from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
+from verdicts import ERROR, FAIL, PASS, verdict_of, headline  # noqa: E402
 
 BESIDE = "pass, but not judged: the loss beside its factor"
 LENGTH = 7
@@ -71,11 +71,12 @@ class Declared(unittest.TestCase):
         code, said = verdict_of(policy_gradient(loss, **options))
         self.assertEqual(code, expected, said)
         for word in words:
-            self.assertRegex(said.splitlines()[-1], word)
+            self.assertRegex(headline(said), word)
         return said
 
     def test_every_item_weighs_the_same(self):
-        self.judged(right, PASS, BESIDE)
+        said = self.judged(right, PASS, BESIDE)
+        self.assertRegex(said, rf"\n  items: 77 of 77 items of the term 'the loss' declared at \S*:{say_line()} weigh as declared\n")
         self.judged(right, PASS, BESIDE, scale=1024.0)
         self.judged(lambda per_token, mask, tokens, _: per_token[mask.bool()].sum() * (1 / tokens), PASS, BESIDE)
 
@@ -113,7 +114,7 @@ class Declared(unittest.TestCase):
 
         self.judged(mean, FAIL, "its items weigh differently")
         code, said = verdict_of(policy_gradient(mean, say=lambda recorder, each, mask: None))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, "pass, but not judged: the loss and its normalisation"), said)
+        self.assertEqual((code, headline(said)), (PASS, "pass, but not judged: the loss and its normalisation"), said)
 
     def test_a_coefficient_is_declared(self):
         def twice(each, mask, tokens, share):
@@ -124,7 +125,7 @@ class Declared(unittest.TestCase):
 
     def test_without_a_word_the_line_is_proposed(self):
         code, said = verdict_of(policy_gradient(right, say=lambda recorder, each, mask: None))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, "pass, but not judged: the loss and its normalisation"), said)
+        self.assertEqual((code, headline(said)), (PASS, "pass, but not judged: the loss and its normalisation"), said)
         self.assertRegex(said, r"to have the loss at \S*declared_items_test.py:\d+ judged, say what counts: recorder.items\(per_item, mask\)")
 
     def test_a_term_without_a_gradient_is_named(self):
@@ -133,7 +134,7 @@ class Declared(unittest.TestCase):
             recorder.items(each.detach(), mask, name="entropy")
 
         said = self.judged(right, FAIL, "fail: the term 'entropy' declared at ", "sends nothing back, as it has no gradient", say=say)
-        self.assertNotIn("'the loss' declared", said)
+        self.assertNotIn("'the loss' declared", headline(said))
 
     def test_a_mask_of_another_shape_is_one_line(self):
         code, said = verdict_of(policy_gradient(right, say=lambda recorder, each, mask: recorder.items(each, mask[:, :2])))

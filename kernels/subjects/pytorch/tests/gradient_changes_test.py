@@ -14,7 +14,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
-from verdicts import FAIL, PASS, verdict_of  # noqa: E402
+from verdicts import FAIL, PASS, verdict_of, headline  # noqa: E402
 
 CHANGED = "pass, but not judged: the loss beside its factor, a change of the gradients"
 LEVELS = ("parameters", "gradients", "state", "window", "all")
@@ -77,7 +77,7 @@ class BeforeTheStep(unittest.TestCase):
                 with self.subTest(change.__name__, level=level):
                     code, said = verdict_of(Changing(change, optimizer=loops.sgd(momentum=0.9)).record(level))
                     self.assertEqual(code, PASS, said)
-                    self.assertTrue(said.splitlines()[-1].startswith(CHANGED), said)
+                    self.assertTrue(headline(said).startswith(CHANGED), said)
 
     def test_its_place_and_its_size_are_said(self):
         _, said = verdict_of(Changing(rows_zeroed).record("state"))
@@ -110,7 +110,7 @@ class BeforeTheStep(unittest.TestCase):
                 with self.subTest(change.__name__, level=level):
                     code, said = verdict_of(Changing(change, scale=1024.0).record(level))
                     self.assertEqual(code, PASS, said)
-                    self.assertTrue(said.splitlines()[-1].startswith(CHANGED), said)
+                    self.assertTrue(headline(said).startswith(CHANGED), said)
 
     def test_before_a_scaler_and_before_a_clip(self):
         class Before(loops.Loop):
@@ -122,7 +122,7 @@ class BeforeTheStep(unittest.TestCase):
             with self.subTest(**options):
                 code, said = verdict_of(Before(**options).record("state"))
                 self.assertEqual(code, PASS, said)
-                self.assertEqual(said.splitlines()[-1], CHANGED)
+                self.assertEqual(headline(said), CHANGED)
                 if "clip" in options:
                     self.assertIn("assumed: clip is global_norm (max_norm 0.1, norm 2), as the loop calls it", said)
                     self.assertRegex(said, r"\n(unscale\.\.)?norm +3 +0 ")
@@ -134,7 +134,7 @@ class BeforeTheStep(unittest.TestCase):
 
         code, said = verdict_of(Changing(both).record("state"))
         self.assertEqual(code, PASS, said)
-        self.assertIn("a change of the gradients", said.splitlines()[-1])
+        self.assertIn("a change of the gradients", headline(said))
         code, said = verdict_of(Changing(both, windows=loops.UNEQUAL).record("state"))
         self.assertEqual(code, FAIL, said)
 
@@ -155,7 +155,7 @@ class BetweenMicroBatches(unittest.TestCase):
             with self.subTest(level):
                 code, said = verdict_of(Between(optimizer=loops.sgd(momentum=0.9)).record(level))
                 self.assertEqual(code, PASS, said)
-                self.assertTrue(said.splitlines()[-1].startswith(CHANGED), said)
+                self.assertTrue(headline(said).startswith(CHANGED), said)
                 self.assertRegex(said, r"a change of the gradients: window 0, before micro-batch 2, at \S+: model.0.weight by 0")
 
     def test_a_buffer_that_the_next_backward_overwrites(self):
@@ -182,7 +182,7 @@ class BetweenMicroBatches(unittest.TestCase):
                 return Static.apply(x, self.weight, self.held)
 
         code, said = verdict_of(loops.Loop(model=lambda: Graphed(False)).record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, "pass"), said)
+        self.assertEqual((code, headline(said)), (PASS, "pass"), said)
         code, said = verdict_of(loops.Loop(model=lambda: Graphed(True)).record("state"))
         self.assertEqual(code, FAIL, said)
         self.assertIn("fail: window 0, micro-batch 1, gradient of model.weight: .grad shares its memory with what this backward pass "

@@ -15,7 +15,7 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import loops  # noqa: E402
-from verdicts import FAIL, PASS, UNJUDGED, verdict_of  # noqa: E402
+from verdicts import FAIL, PASS, UNJUDGED, verdict_of, headline  # noqa: E402
 
 
 class Clips(unittest.TestCase):
@@ -151,7 +151,7 @@ class LastLines(unittest.TestCase):
     def last(self, loop, **options):
         code, said = verdict_of(loop.record("state", **options))
         self.assertEqual(code, PASS, said)
-        return said.splitlines()[-1]
+        return headline(said)
 
     def test_a_pass_says_what_it_leaves_out(self):
         self.assertEqual(self.last(loops.Loop()), "pass")
@@ -169,7 +169,7 @@ class LastLines(unittest.TestCase):
         self.assertEqual(code, PASS, said)
         self.assertIn("not judged: the batch statistics of 1 (and 1 more): each micro-batch was normalised by its own "
                       "rows", said)
-        self.assertEqual(said.splitlines()[-1], "pass, but not judged: batch statistics")
+        self.assertEqual(headline(said), "pass, but not judged: batch statistics")
         self.assertEqual(self.last(loops.Loop(model=lambda: model(False))), "pass")
 
     def test_what_is_not_finite_is_named(self):

@@ -15,6 +15,7 @@ import torch  # noqa: E402
 
 import loops  # noqa: E402
 from tally_recorder.samples import Samples  # noqa: E402
+from verdicts import headline  # noqa: E402
 
 PASS, FAIL, ERROR = 0, 1, 2
 FEW = 10  # of 48 and 32 elements in the two weights
@@ -51,7 +52,7 @@ class Sampled(unittest.TestCase):
                     self.assertRegex(said, r"judged by samples: \d\d of 92 elements, at most 10 of each tensor \(seed 1\)")
                     left_out = "elements outside the sample, the loss beside its factor"
                     left_out += ", some tensors" if level == "parameters" else ""  # no gradient tells what a sum is to be
-                    self.assertEqual(said.splitlines()[-1], f"pass, but not judged: {left_out}")
+                    self.assertEqual(headline(said), f"pass, but not judged: {left_out}")
 
     def test_wrong_loops_are_seen_and_named(self):
         for name in WRONG:

@@ -15,7 +15,7 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import loops  # noqa: E402
-from verdicts import FAIL, PASS, verdict_of  # noqa: E402
+from verdicts import FAIL, PASS, verdict_of, headline  # noqa: E402
 
 BESIDE = "pass, but not judged: the loss beside its factor"
 
@@ -60,7 +60,7 @@ class Seen(unittest.TestCase):
         for name, (per_row, function) in KINDS.items():
             with self.subTest(name):
                 code, said = verdict_of(Loop(function, True, per_row).record("state"))
-                self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+                self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
                 self.assertNotIn("has the coefficient", said)
                 code, said = verdict_of(Loop(function, False).record("state"))
                 self.assertEqual(code, FAIL, said)
@@ -71,12 +71,12 @@ class Seen(unittest.TestCase):
         for name, (_, function) in KINDS.items():
             with self.subTest(name):
                 code, said = verdict_of(Loop(function, False, windows=loops.EQUAL).record("state"))
-                self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+                self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
                 self.assertNotIn("has the coefficient", said)
 
     def test_a_stated_normalisation_holds(self):
         code, said = verdict_of(Loop(KINDS["l1_loss"][1], False, normalisation="mean_of_means").record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+        self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
 
     def test_a_short_window_is_divided_by_its_own(self):
         class Configured(Loop):
@@ -102,7 +102,7 @@ class Seen(unittest.TestCase):
                 return 0.5 * super().divided(y, target, sizes)
 
         code, said = verdict_of(Half(KINDS["l1_loss"][1], True, 4).record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+        self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
         self.assertRegex(said, r"assumed: l1_loss at \S+:\d+ has the coefficient 0.5")
 
     def test_two_terms_are_judged_apart(self):
@@ -119,7 +119,7 @@ class Seen(unittest.TestCase):
                 return F.cross_entropy(y, target, reduction="sum") / sum(sizes) + 5 * boxes
 
         code, said = verdict_of(Boxes(False).record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+        self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
         self.assertRegex(said, r"assumed: l1_loss at \S+ has the coefficient 20")
         code, said = verdict_of(Boxes(True).record("state"))
         self.assertEqual(code, FAIL, said)
@@ -132,7 +132,7 @@ class Seen(unittest.TestCase):
                 return (share * F.cross_entropy(y, target) + (1 - share) * F.cross_entropy(y, target.flip(0))) / len(sizes)
 
         code, said = verdict_of(Mixed().record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+        self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
         code, said = verdict_of(Mixed(windows=loops.UNEQUAL).record("state"))
         self.assertEqual(code, FAIL, said)
         self.assertIn("looks like mean-of-means", said)
@@ -146,7 +146,7 @@ class Seen(unittest.TestCase):
                 self.divided(y, target, sizes).backward()
 
         code, said = verdict_of(Half().record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, BESIDE), said)
+        self.assertEqual((code, headline(said)), (PASS, BESIDE), said)
         code, said = verdict_of(Half(windows=loops.UNEQUAL).record("state"))
         self.assertEqual(code, FAIL, said)
         self.assertIn("looks like mean-of-means", said)
@@ -170,7 +170,7 @@ class Seen(unittest.TestCase):
                 return super().divided(y, target, sizes) - 0.1 * entropy / len(sizes)
 
         code, said = verdict_of(Router().record("state"))
-        self.assertEqual((code, said.splitlines()[-1]), (PASS, f"{BESIDE}, a term of the loss"), said)
+        self.assertEqual((code, headline(said)), (PASS, f"{BESIDE}, a term of the loss"), said)
         self.assertRegex(said, r"not judged: a term of the loss: beside what is judged, another reaches model.\S+ \(and 3 more\)")
         code, said = verdict_of(Router(windows=loops.UNEQUAL).record("state"))
         self.assertEqual(code, FAIL, said)

@@ -18,7 +18,7 @@ import torch.nn.functional as F  # noqa: E402
 
 from cpu_scaler import scaler as cpu_scaler  # noqa: E402
 from tally_recorder import CaptureError, Recorder  # noqa: E402
-from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
+from verdicts import ERROR, FAIL, PASS, verdict_of, headline  # noqa: E402
 
 SCRIPT = """
 import torch, torch.nn as nn
@@ -118,7 +118,7 @@ class Each(unittest.TestCase):
                         optimizer.zero_grad()
             code, said = verdict_of(recorder)
             self.assertEqual(code, PASS if right else FAIL, said)
-            self.assertTrue(said.endswith("\npass"), said)  # of the second
+            self.assertTrue(headline(said).endswith("pass"), said)  # of the second
             self.assertNotIn("in no group", said)
 
     def test_one_takes_no_step(self):
