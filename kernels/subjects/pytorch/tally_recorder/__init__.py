@@ -1,7 +1,7 @@
 """Records a PyTorch training loop that accumulates micro-batches, for `tally check` to judge; or runs it on other ones."""
-from .callbacks import Callback, LightningCallback
+from .callbacks import AccelerateCallback, Callback, LightningCallback
 from .errors import CaptureError
 from .recorder import Recorder, items
 from .varied import equivalence, vary
 
-__all__ = ["Callback", "CaptureError", "LightningCallback", "Recorder", "equivalence", "items", "vary"]
+__all__ = ["AccelerateCallback", "Callback", "CaptureError", "LightningCallback", "Recorder", "equivalence", "items", "vary"]

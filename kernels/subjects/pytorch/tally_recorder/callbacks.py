@@ -1,6 +1,6 @@
-"""Callbacks of Transformers' Trainer and of Lightning, which record the training that they are given to.
+"""Callbacks of Transformers' Trainer, of Lightning and of Accelerate, which record the training that they are given to.
 
-Both are classes of their framework as well, which is imported when the first is made and not before."""
+The first two are classes of their framework as well, which is imported when the first is made and not before."""
 import importlib
 import importlib.util
 import inspect
@@ -48,6 +48,9 @@ class Records:
         try:
             if self.options.get("watch") is not None:
                 watched = {"report": self.report, "out": self.out, "tally": self.tally, "show": self.show}
+            if model is None:
+                raise CaptureError("the training: found no one model that was prepared, expected one; record by "
+                                   "tally_recorder.Recorder([model, …], [optimizer, …], …) around the training")
             if len(optimizers) != 1:
                 raise CaptureError(f"the training: found {len(optimizers)} optimizers, expected one; record one of them by "
                                    "tally_recorder.Recorder(model, optimizer, …) around the training")
@@ -116,6 +119,30 @@ class LightningCallback(Records):
 
     def on_exception(self, trainer, pl_module, exception):
         self.ends(type(exception))
+
+
+class AccelerateCallback(Records):
+    """Made behind `accelerator.prepare(…)`, and `init_trackers` where a script calls that, of which it is one more:
+    `accelerator.end_training()` ends it."""
+    name = "tally"
+
+    @staticmethod
+    def of_framework():
+        return []
+
+    def __init__(self, accelerator, micro_batches, **options):
+        super().__init__(micro_batches, **options)
+        models, optimizers = accelerator._models, accelerator._optimizers
+        self.begins(models[0] if len(models) == 1 else None, optimizers)
+        accelerator.trackers.append(self)
+
+    def log(self, *_, **__):
+        """What other trackers are told is not asked for."""
+
+    start = store_init_configuration = log
+
+    def finish(self):
+        self.ends()
 
 
 def is_installed(name):

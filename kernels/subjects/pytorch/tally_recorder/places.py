@@ -3,18 +3,46 @@ import json
 import linecache
 import os
 import sys
+import sysconfig
 
 import torch
 
-HERE, TORCH = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.abspath(torch.__file__))
+MACHINERY = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, torch.__file__))
+LIBRARIES = tuple(folder + os.sep for folder in (os.path.dirname(os.path.dirname(torch.__file__)), *(
+    sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))))  # Debian keeps its own elsewhere
+
+TYPED = ("<stdin>", "<ipython-input")  # other code without a file was made by a library
+
+
+def own_frame_of(frames, file_of):
+    """Of frames, the innermost first: that of the user's program, or at least of neither PyTorch nor the recorder; None where
+    there is none."""
+    outside = None
+    for frame in frames:
+        file = file_of(frame)
+        if file.startswith(MACHINERY) or file.startswith("<") and not file.startswith(TYPED):
+            continue
+        if not file.startswith(LIBRARIES):
+            return frame
+        outside = outside or frame
+    return outside
+
+
+def file_of(frame):
+    return frame.f_code.co_filename
+
+
+def callers():
+    """The innermost first."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def caller():
-    """The frame of the caller that is neither PyTorch nor the recorder; None where there is none."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((HERE + os.sep, TORCH + os.sep)):
-        frame = frame.f_back
-    return frame
+    """The frame that called, as `own_frame_of` has it."""
+    return own_frame_of(callers(), file_of)
 
 
 def place_of(frame):
@@ -28,12 +56,7 @@ def place_of_call():
 
 def way_of_call():
     """Files and lines of all callers outside of PyTorch and the recorder: two calls by one helper differ in theirs."""
-    frame, way = caller(), []
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(TORCH):
-            way.append((frame.f_code.co_filename, frame.f_lineno))
-        frame = frame.f_back
-    return tuple(way)
+    return tuple((file_of(frame), frame.f_lineno) for frame in callers() if not file_of(frame).startswith(MACHINERY))
 
 
 def name_in(frame, value):

@@ -1,23 +1,14 @@
 """Where in the user's program something happens."""
 import linecache
-import os
 import re
-import sysconfig
 import traceback
 
-import torch
-
-OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MACHINERY = (os.path.dirname(torch.__file__) + os.sep, OWN + os.sep)
-LIBRARIES = tuple(folder + os.sep for folder in (os.path.dirname(os.path.dirname(torch.__file__)), *(
-    sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))))  # Debian keeps its own elsewhere
+from ..places import own_frame_of
 
 
 def own_frame(frames):
-    """The innermost frame of the user's program, or at least of neither PyTorch nor the recorder; None where there is none."""
-    outside = [frame for frame in frames if not frame.filename.startswith((*MACHINERY, "<"))]
-    own = [frame for frame in outside if not frame.filename.startswith(LIBRARIES)]
-    return (own or outside or [None])[-1]
+    """Of frames, the innermost last, that of the user's program."""
+    return own_frame_of(reversed(frames), lambda frame: frame.filename)
 
 
 def place_of(frames):

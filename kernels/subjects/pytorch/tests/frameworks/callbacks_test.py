@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Transformers' Trainer and Lightning, recorded by a callback.
+"""Transformers' Trainer, Lightning and Accelerate, recorded by a callback.
 
 run.py makes an environment that has both and runs this with it. The program is named by the variable TALLY."""
+import functools
 import logging
 import os
 import re
@@ -20,6 +21,7 @@ import pytorch_lightning  # noqa: E402
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 import transformers  # noqa: E402
+from accelerate import Accelerator  # noqa: E402
 
 import data  # noqa: E402
 import tally_recorder  # noqa: E402
@@ -169,6 +171,37 @@ class InLightning(Said):
 
     def test_what_cannot_be_recorded_is_said_and_the_training_goes_on(self):
         self.assertEqual(self.fit(lightning, layers="known"), ERROR)
+        self.assertRegex(self.lines[-1], "^error: ")
+
+
+class InAccelerate(Said):
+    def trained(self, divided=False, rows=data.WHOLE, **options):
+        accelerator = Accelerator(gradient_accumulation_steps=data.K, cpu=True)
+        net = data.net()
+        model, optimizer, batches = accelerator.prepare(net, data.optimizer(net), data.loader(rows))
+        callback = self.callback(functools.partial(tally_recorder.AccelerateCallback, accelerator), **options)
+        accelerator.init_trackers("a run", config={})
+        for x, target in batches:
+            with accelerator.accumulate(model):
+                loss = F.cross_entropy(model(x), target)
+                accelerator.backward(loss / data.K if divided else loss)
+                accelerator.log({"loss": loss.item()})
+                optimizer.step()
+                optimizer.zero_grad()
+        accelerator.end_training()
+        return callback.code
+
+    def test_it_passes(self):
+        self.assertEqual(self.trained(), PASS, self.said())
+        self.assertNotIn("not judged: the loss", self.said())
+
+    def test_famous_bugs_are_named(self):
+        self.assertEqual((self.trained(divided=True), cause(self.said())), (FAIL, "over-k"), self.said())
+        self.lines.clear()
+        self.assertEqual((self.trained(rows=data.SHORT_BATCH), cause(self.said())), (FAIL, "mean-of-means"), self.said())
+
+    def test_what_cannot_be_recorded_is_said_and_the_training_goes_on(self):
+        self.assertEqual(self.trained(layers="known", samples=8), ERROR)
         self.assertRegex(self.lines[-1], "^error: ")
 
 

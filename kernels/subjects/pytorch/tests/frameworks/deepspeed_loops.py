@@ -8,7 +8,9 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-os.environ.update(DS_ACCELERATOR="cpu", MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1", LOCAL_RANK="0")
+from one_of_one import JOINS_AT, rows_of
+
+os.environ["DS_ACCELERATOR"] = "cpu"
 
 import deepspeed  # noqa: E402
 from deepspeed.accelerator import get_accelerator  # noqa: E402
@@ -22,7 +24,7 @@ STAGES = {"plain": None, "ZeRO-1": 1, "ZeRO-3": 3}
 def joined():
     """Of a process that is one of one."""
     if not torch.distributed.is_initialized():
-        deepspeed.init_distributed(dist_backend="gloo", init_method="tcp://127.0.0.1:0?rank=0&world_size=1")
+        deepspeed.init_distributed(dist_backend="gloo", init_method=JOINS_AT)
 
 
 def net():
@@ -41,10 +43,6 @@ def engine_of(model, optimizer, stage, micro_batches=1):
         config.update(zero_optimization={"stage": stage, "offload_optimizer": {"device": "cpu"}},
                       zero_allow_untested_optimizer=True, zero_force_ds_cpu_optimizer=False)
     return deepspeed.initialize(model=model, optimizer=optimizer, config=config)[0]
-
-
-def rows_of(count):
-    return {"x": torch.randn(count, 100), "y": torch.randint(0, 10, (count,))}
 
 
 def trained(engine, micro_batches, weigh):

@@ -10,14 +10,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, PACKAGE]
 
-try:
-    import deepspeed_loops as loops
-except ImportError as problem:
-    print(f"skipped: no DeepSpeed here: {problem}")
-    sys.exit(77)
-
 import tally_recorder  # noqa: E402
 from judged import cause, recorded_by, verdict  # noqa: E402
+from one_of_one import imported  # noqa: E402
+
+loops = imported("deepspeed_loops", "DeepSpeed")
 
 PASS, FAIL = 0, 1
 EQUAL, SHORT = (4, 4, 4, 4), (4, 4, 4, 2)

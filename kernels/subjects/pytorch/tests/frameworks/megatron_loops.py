@@ -1,5 +1,4 @@
 """Megatron-core's own step: its schedule of micro-batches, its DistributedDataParallel and its optimizer, one process."""
-import os
 import types
 import warnings
 
@@ -8,7 +7,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1", LOCAL_RANK="0")
+from one_of_one import JOINS_AT, rows_of
+
 warnings.simplefilter("ignore")
 
 from megatron.core import parallel_state  # noqa: E402
@@ -42,7 +42,7 @@ class OnCpu(TorchFunctionMode):
 def joined():
     """Of a process that is one of one."""
     if not torch.distributed.is_initialized():
-        torch.distributed.init_process_group("gloo", init_method="tcp://127.0.0.1:0?rank=0&world_size=1")
+        torch.distributed.init_process_group("gloo", init_method=JOINS_AT)
         parallel_state.initialize_model_parallel()
 
 
@@ -66,10 +66,6 @@ class Net(nn.Module):
 
 def made_by(per_token):
     return lambda: {"model": Net(per_token), "held": types.SimpleNamespace()}
-
-
-def rows_of(count):
-    return {"x": torch.randn(count, 100), "y": torch.randint(0, 10, (count,))}
 
 
 def forward_step(micro_batches, model):

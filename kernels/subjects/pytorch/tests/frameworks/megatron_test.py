@@ -11,15 +11,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, PACKAGE]
 
-try:
-    import megatron_loops as loops
-except ImportError as problem:
-    print(f"skipped: no Megatron-core here: {problem}")
-    sys.exit(77)
-
 import torch  # noqa: E402
 
 import tally_recorder  # noqa: E402
+from one_of_one import imported  # noqa: E402
+
+loops = imported("megatron_loops", "Megatron-core")
 
 
 class Varied(unittest.TestCase):
