@@ -10,11 +10,19 @@ namespace {
 const std::string divide_by_the_window =
     "divide by the window's {N}: `loss.sum() / {N}`, or weigh each mean by its own {rows} / {N}";
 
+const std::string divide_by_what_counts =
+    "divide each sum by the window's {N} {rows} that count: `loss.sum() / {N}`, whatever each is padded to";
+
 const std::vector<VaryCause> all_causes{
     {"1/(K n_k)", "N/(K n_k)", "each micro-batch's loss is divided by its own {n} {rows} and by {K=}",
      divide_by_the_window},
     {"1/n_k", "N/n_k", "each micro-batch's loss is divided by its own {n} {rows}, and all are added up",
      divide_by_the_window},
+    {"1/(K p_k)", "P/(K p_k)", "each micro-batch's loss is divided by its own {p} tokens, padding counted, and by {K=}",
+     divide_by_what_counts},
+    {"1/p_k", "P/p_k",
+     "each micro-batch's loss is divided by its own {p} tokens, padding counted, and all are added up",
+     divide_by_what_counts},
     {"n_k/N of t_k", "(n_k/N)/(t_k/T)",
      "each micro-batch's mean over its own {n} items is weighed by its share of the window's rows",
      "weigh it by its share of the items, {n} / {N}, or divide each sum by the window's {N}"},
@@ -89,7 +97,7 @@ const std::vector<VaryCause> all_causes{
 };
 
 std::string letter_of(const std::string& key) {
-  if (key == "n") return "n_k";
+  if (key == "n" || key == "p") return key + "_k";
   if (key == "x") return "w";
   if (key == "which") return "the first step";
   if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "meant")

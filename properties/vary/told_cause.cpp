@@ -33,6 +33,12 @@ VaryCounts counts_of(const RunBook& book, const HowWeights& how) {
   const auto window = static_cast<std::size_t>(how.window);
   if (run != nullptr && window < run->items.size() && run->items[window].size() == how.sizes.size())
     counts.items = run->items[window];
+  const VaryRun* whole = book.found(whole_run(book.runs(), how.frozen));
+  const auto seen = [&](const VaryRun* of, std::size_t many) {
+    return of != nullptr && window < of->places.size() && of->places[window].size() == many;
+  };
+  if (seen(run, how.sizes.size()) && seen(whole, 1))
+    counts.places = run->places[window], counts.whole_places = whole->places[window].front();
   return counts;
 }
 

@@ -39,6 +39,10 @@ std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k
     named[factor.name] = factor.value;
   if (!rows && counts.items != counts.rows && own[k] > 0)
     named["(n_k/N)/(t_k/T)"] = counts.rows[k] / sum_of(counts.rows) / (own[k] / all);
+  if (!rows && counts.whole_places > 0 && counts.places[k] > 0) {
+    named["P/p_k"] = counts.whole_places / counts.places[k];
+    named["P/(K p_k)"] = named["P/p_k"] / static_cast<double>(own.size());
+  }
   if (ranks > 1) named["R"] = ranks, named["1/R"] = 1 / ranks;
   return named;
 }
@@ -85,6 +89,7 @@ CauseNumbers numbers_of(const WeighedPartition& partition, bool rows) {
           {"rows", of_rows ? "rows" : "items"},
           {"R", std::to_string(partition.counts.ranks)},
           {"k", std::to_string(k)},
+          {"p", partition.counts.places.empty() ? "p_k" : figure_text(partition.counts.places[k])},
           {"x", figure_text(ratio_of(*partition.weights, k))}};
 }
 
@@ -128,8 +133,16 @@ std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double 
   return std::nullopt;
 }
 
-/// Where no formula fits: what the weights have in common.
-std::string shape_of(const VaryWeights& weights, double sharpness) {
+/// Whether micro-batches hold other numbers of items, or of places, than their rows say: then what the weights follow may be
+/// a count.
+bool counts_vary(const VaryCounts& counts) {
+  return (counts.items != counts.rows && !all_alike(counts.items)) || !all_alike(counts.places);
+}
+
+/// Where no formula fits: what the weights have in common. An order of two, or one beside counts that differ, is none.
+std::string shape_of(const WeighedPartition& partition, double sharpness) {
+  const VaryWeights& weights = *partition.weights;
+  const bool ordered = weights.found.size() > 2 && !counts_vary(partition.counts);
   bool alike = true, constant = true, rising = true, falling = true;
   for (std::size_t k = 1; k < weights.found.size(); ++k) {
     const double before = ratio_of(weights, k - 1), here = ratio_of(weights, k);
@@ -139,7 +152,10 @@ std::string shape_of(const VaryWeights& weights, double sharpness) {
     falling = falling && here <= before * (1 + sharpness);
   }
   if (constant) return "a factor";
-  return alike && rising ? "each later counts more" : alike && falling ? "each earlier counts more" : "weights";
+  return !ordered           ? "weights"
+         : alike && rising  ? "each later counts more"
+         : alike && falling ? "each earlier counts more"
+                            : "weights";
 }
 
 }  // namespace
@@ -159,7 +175,7 @@ ToldCause cause_of_weights(const std::vector<WeighedPartition>& partitions, doub
   if (auto told = formula_cause(partitions, sharpness)) return *told;
   if (auto told = formula_cause({first}, sharpness)) return *told;
   if (auto told = scaled_cause(first, sharpness)) return *told;
-  return {shape_of(*first.weights, sharpness), numbers_of(first, false)};
+  return {shape_of(first, sharpness), numbers_of(first, false)};
 }
 
 bool are_as_meant(const VaryWeights& weights, double sharpness) {

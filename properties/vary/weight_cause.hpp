@@ -11,6 +11,8 @@ struct VaryCounts {
   std::vector<double> rows;   // of each micro-batch
   std::vector<double> items;  // that count in the loss; the rows where none were seen
   int ranks = 1;
+  std::vector<double> places = {};  // that the loss reads, those of padding too; none where they were not seen
+  double whole_places = 0;          // the same of the whole batch, which may be padded further
 };
 
 /// A cause with the numbers that its texts are to be filled with.

@@ -112,6 +112,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   }
   may_lack(reader, "steps", out.steps), may_lack(reader, "micro_batches", out.micro_batches);
   may_lack(reader, "rows_hash", out.rows_hash), may_lack(reader, "items", out.items);
+  may_lack(reader, "places", out.places);
   may_lack(reader, "trained", out.trained);
 }
 

@@ -40,9 +40,10 @@ struct VaryError {
 struct VaryRun {
   HowRun how;
   std::vector<VaryTensor> tensors;
-  std::vector<int> steps, micro_batches;   // of each window
-  std::string rows_hash;                   // of all rows of all windows; empty: not known
-  std::vector<std::vector<double>> items;  // of each window, of each micro-batch, where they were seen
+  std::vector<int> steps, micro_batches;    // of each window
+  std::string rows_hash;                    // of all rows of all windows; empty: not known
+  std::vector<std::vector<double>> items;   // of each window, of each micro-batch, where they were seen
+  std::vector<std::vector<double>> places;  // those that the losses read, padding too
   std::optional<VaryError> error;
   bool trained = true;  // whether any tensor is another than before
 };

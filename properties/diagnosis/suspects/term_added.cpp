@@ -31,7 +31,8 @@ std::vector<Term> terms_of(const Evidence& evidence) {
     for (const HeldTensor& held : evidence.held) {
       TapName name = held.name;
       name.tensor = in_role(evidence.c, role, held.name);
-      const bool same_kind = role_of(evidence.c, name) == role;
+      // A tensor is no term of itself.
+      const bool same_kind = role_of(evidence.c, name) == role && name.tensor != held.name.tensor;
       auto read = same_kind ? evidence.tap(name.window, name.micro_batch, name.stage, name.tensor) : std::nullopt;
       if (read && read->size() == 1 && held.got.size() > 1) read.reset();  // a number is no term of a tensor
       term.of.push_back(read ? stretched(*read, held.got.size()) : std::nullopt);

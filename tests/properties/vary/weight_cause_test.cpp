@@ -69,6 +69,22 @@ TEST(WeightCause, is_a_formula_of_rows_where_the_loop_counts_these_all_the_same)
   EXPECT_EQ(number(cause, "n"), "2");
 }
 
+TEST(WeightCause, counts_places_of_padding_where_the_loop_does) {
+  const VaryCounts padded{{3, 3, 2}, {5, 6, 9}, 1, {6, 9, 12}, 48};
+  const ToldCause cause = told(padded, [&](std::size_t k) { return 48 / (3 * padded.places[k]); });
+
+  EXPECT_EQ(cause.name, "1/(K p_k)");
+  EXPECT_EQ(number(cause, "p"), "6");
+  EXPECT_EQ(number(cause, "N"), "20");
+  EXPECT_EQ(told(padded, [&](std::size_t k) { return 48 / padded.places[k]; }).name, "1/p_k");
+  EXPECT_EQ(told(padded, [](std::size_t k) { return double(3 - k); }).name, "weights");
+}
+
+TEST(WeightCause, sees_no_order_in_two) {
+  const VaryCounts two{{4, 4}, {4, 4}, 1};
+  EXPECT_EQ(told(two, [](std::size_t k) { return 0.3 + 0.4 * double(k); }).name, "weights");
+}
+
 TEST(WeightCause, sees_a_formula_behind_a_factor_of_all) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.7 * 8 / of_rows.rows[k]; }).name, "1/n_k and a factor");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 0.7; }).name, "a factor");

@@ -95,6 +95,7 @@ class NotCleared(unittest.TestCase):
         code, said = verdict_of(Behind(halves, wrong="no zero_grad").record("state"))
         self.assertEqual(code, FAIL, said)
         self.assertTrue(headline(said).startswith("fail: window 1 begins with gradients of earlier windows"), said)
+        self.assertNotIn("added once more", said)
 
     def test_what_the_program_names_it_names_once(self):
         code, said = verdict_of(Loop(wrong="no zero_grad").record("state"))

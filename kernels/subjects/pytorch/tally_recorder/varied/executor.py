@@ -20,6 +20,7 @@ class Ended:
     items: list = field(default_factory=list)  # of each window, of each micro-batch; None where not seen
     error: dict = None
     trained: bool = True  # whether any tensor is another than before
+    places: list = field(default_factory=list)  # the same of what the losses read, ignored labels too
 
 
 class Executor:
@@ -47,6 +48,7 @@ class Executor:
             ended, against = self.ended(ask), self.whole(moved, frozen)
         return {**ask, "tensors": [] if ended.error else differences(ended.tensors, against.tensors), "steps": ended.steps,
                 "micro_batches": ended.micro_batches, "rows_hash": ended.rows_hash, "items": ended.items if all(ended.items) else [],
+                "places": ended.places if all(ended.places) else [],
                 "error": ended.error, "trained": ended.trained}
 
     def weights(self, ask):  # pylint: disable=unused-argument

@@ -12,7 +12,7 @@ class Items:
     """Counts the labels of each call of a loss inside of it."""
 
     def __init__(self):
-        self.calls, self.originals = [], {}
+        self.calls, self.places, self.originals = [], [], {}
 
     def __enter__(self):
         for name in LOSSES:
@@ -31,18 +31,24 @@ class Items:
                 ignored = args[4] if len(args) > 4 else options.get("ignore_index", IGNORED)
                 weight = args[2] if len(args) > 2 else options.get("weight")
                 counted = target[target != ignored]
+                self.places.append(target.numel())
                 self.calls.append(float(counted.numel() if weight is None else weight.detach()[counted].double().sum()))
             return original(*args, **options)
         return loss
 
     def of(self, rows, spans):
         """A number for each micro-batch, as the losses say it, or a mask among the rows; None where neither does."""
-        count = len(spans)
-        rounds = [self.calls[first:first + count] for first in range(0, len(self.calls), count)]
-        if rounds and all(each == rounds[0] for each in rounds) and len(rounds[0]) == count:
-            return rounds[0]
+        called = of_round(self.calls, len(spans))
+        if called is not None:
+            return called
         mask = next((mask for mask in map(mask_of, tensors_of(rows)) if mask is not None and not bool(mask.all())), None)
         return None if mask is None else [int(mask[a:b].sum()) for a, b in spans]
+
+
+def of_round(calls, count):
+    """Where all rounds of so many calls give the same, what one does; None elsewhere."""
+    rounds = [calls[first:first + count] for first in range(0, len(calls), count)]
+    return rounds[0] if rounds and all(each == rounds[0] for each in rounds) and len(rounds[0]) == count else None
 
 
 def mask_of(tensor):

@@ -11,7 +11,7 @@ from ..errors import CaptureError
 from ..steps import SeesSteps
 from .draws import Draws, MicroBatches, Plan
 from .executor import Ended, Executor
-from .items import Items
+from .items import Items, of_round
 from .layers import hold, label, layers_of
 from .places import own_frame
 from .precision import Lifts
@@ -249,6 +249,7 @@ class Function(Executor):
                 with modes, Items() as items:
                     ended.error = self.stepped(state, micro_batches, dtype)
                 ended.items.append(items.of(rows, own))
+                ended.places.append(of_round(items.places, len(own)))
                 if other_generators() != before_step and DRAWN_ELSEWHERE not in self.notes:
                     self.notes.append(DRAWN_ELSEWHERE)
                 if ended.error:
