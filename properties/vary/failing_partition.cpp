@@ -68,7 +68,7 @@ std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, co
   for (bool smaller = !book.runs().equal_only; smaller;) {
     smaller = false;
     for (const Partition& sizes : coarser(gap.sizes)) {
-      const auto less = gap_of(book, sizes, frozen);
+      const auto less = gap_of(book, sizes, frozen, {}, gap.kind == "not finite");
       if (!less) return std::nullopt;
       if (std::ranges::find(report.gaps, sizes, &VaryGap::sizes) == report.gaps.end()) report.gaps.push_back(*less);
       if (less->kind != gap.kind) continue;
@@ -100,7 +100,7 @@ std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
   const std::string size = "Micro-batches of " + sizes_text(gap.sizes) + " rows";
   if (gap.kind == "not finite") return size + ", " + gap.tensor;
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
-  if (runs.precisions.size() == 2) text += " and " + figure_text(gap.in_low) + " in " + runs.precisions.back();
+  if (runs.precisions.size() == 2) text += " and " + figure_text(*gap.in_low) + " in " + runs.precisions.back();
   return text + " (" + differing(gap) + "): rounding " +
          (runs.precisions.size() == 2 ? "would shrink with the precision" : "could not do that");
 }

@@ -44,6 +44,19 @@ std::string other_tensor(const VaryRun& one, const VaryRun& two) {
 
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
+bool passes(const VaryGap& gap) { return gap.kind == "rounding" || gap.kind == "decision"; }
+
+/// How far partitions that passed drifted in the low precision, by the tensor's name.
+std::map<std::string, double> drifts_of(const std::vector<VaryGap>& before) {
+  std::map<std::string, double> most;
+  for (const VaryGap& gap : before) {
+    for (const VaryTensorGap& tensor : gap.tensors)
+      if (passes(gap) && tensor.kind == "rounding" && tensor.in_low)
+        most[tensor.name] = std::max(most[tensor.name], *tensor.in_low);
+  }
+  return most;
+}
+
 /// Of a run that did not come to its end, left other tensors, or is no reference.
 std::string trouble_of(const VaryRun& run, const VaryRun& whole) {
   if (run.error) return error_text(*run.error);
@@ -58,29 +71,45 @@ VaryGap failed_gap(VaryGap gap, const std::string& kind, const std::string& erro
   return gap;
 }
 
-void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const VaryRun& low, const VaryRun& moved) {
-  const Distances in_low(low), of_moved(moved);
+void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const VaryRun& moved,
+                  const std::vector<VaryGap>& before) {
+  const Distances of_moved(moved);
+  const std::map<std::string, double> drifts = drifts_of(before);
   const double unit = unit_of(runs.precisions.back());
   for (const VaryTensor& tensor : high.tensors) {
-    VaryTensorGap one{tensor.name, tensor.distance(), in_low(tensor.name), larger(of_moved(tensor.name), unit)};
-    gap.tensors.push_back(std::move(one));
+    const auto drift = drifts.find(tensor.name);
+    const double seen = drift == drifts.end() ? unit : std::max(unit, drift->second);
+    gap.tensors.push_back({tensor.name, tensor.distance(), std::nullopt, larger(of_moved(tensor.name), seen)});
   }
+}
+
+void take_low(VaryGap& gap, const VaryRun& low) {
+  const Distances in_low(low);
+  for (VaryTensorGap& tensor : gap.tensors) tensor.in_low = in_low(tensor.name);
 }
 
 /// Up to which distance in the high precision a tensor differs by rounding.
 double allowed(const VaryRuns& runs, const VaryTensorGap& tensor) {
-  return boundary_of(runs) * (has_two(runs) ? larger(tensor.in_low, tensor.noise) : tensor.noise);
+  const bool low = has_two(runs) && tensor.in_low;
+  return boundary_of(runs) * (low ? larger(*tensor.in_low, tensor.noise) : tensor.noise);
+}
+
+std::vector<VaryTensorGap*> beyond_in(const VaryRuns& runs, VaryGap& gap) {
+  std::vector<VaryTensorGap*> beyond;
+  for (VaryTensorGap& tensor : gap.tensors)
+    if (!(tensor.in_high <= allowed(runs, tensor))) beyond.push_back(&tensor);
+  return beyond;
 }
 
 /// What the row of a partition says: of one tensor, or the largest of any.
 void take_figures(VaryGap& gap, const std::vector<VaryTensorGap*>& of) {
-  const bool small = gap.kind == "rounding";
+  const bool by_drift = gap.kind == "rounding" && of.front()->in_low;
   const VaryTensorGap* shown = nullptr;
-  const auto size = [small](const VaryTensorGap& tensor) { return small ? tensor.in_low : tensor.in_high; };
+  const auto size = [&](const VaryTensorGap& tensor) { return by_drift ? *tensor.in_low : tensor.in_high; };
   for (const VaryTensorGap* tensor : of)
     if (shown == nullptr || size(*tensor) > size(*shown)) shown = tensor;
   gap.tensor = shown->name, gap.in_high = shown->in_high, gap.in_low = shown->in_low;
-  if (!small) return;
+  if (!by_drift) return;
   for (const VaryTensorGap* tensor : of) gap.in_high = larger(tensor->in_high, gap.in_high);
 }
 
@@ -90,14 +119,29 @@ std::vector<VaryTensorGap*> all_of(VaryGap& gap) {
   return all;
 }
 
+VaryGap small_gap(VaryGap gap) {
+  gap.kind = "rounding";
+  take_figures(gap, all_of(gap));
+  return gap;
+}
+
+HowRun low_run(const VaryRuns& runs, const Partition& sizes, const Frozen& frozen) {
+  return {.sizes = sizes, .precision = runs.precisions.back(), .frozen = frozen};
+}
+
+/// What the low precision alone cannot do with the whole batch, it is asked of every partition.
+bool whole_is_not_finite_in_low(const RunBook& book, const Frozen& frozen) {
+  const VaryRun* whole = book.found(low_run(book.runs(), {}, frozen));
+  return whole != nullptr && (whole->error || !not_finite_in(*whole).empty());
+}
+
 /// In the low precision alone: of this partition, or of the whole batch as well, which says nothing of partitions.
 std::optional<VaryGap> not_finite_in_low(RunBook& book, VaryGap gap, const Frozen& frozen, const std::string& tensor) {
-  const std::string low = book.runs().precisions.back();
-  const VaryRun* whole = book.run({.sizes = {}, .precision = low, .frozen = frozen});
-  if (whole == nullptr) return std::nullopt;
+  if (book.run(low_run(book.runs(), {}, frozen)) == nullptr) return std::nullopt;
   gap.tensor = tensor;
-  if (whole->error || !not_finite_in(*whole).empty())
-    return failed_gap(std::move(gap), "not judged", "the whole batch is not finite in " + low + " either");
+  if (whole_is_not_finite_in_low(book, frozen))
+    return failed_gap(std::move(gap), "not judged",
+                      "the whole batch is not finite in " + book.runs().precisions.back() + " either");
   return failed_gap(std::move(gap), "not finite", "");
 }
 
@@ -156,32 +200,35 @@ std::string not_finite_in(const VaryRun& run) {
   return "";
 }
 
-std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::vector<std::string>& frozen) {
+std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::vector<std::string>& frozen,
+                              const std::vector<VaryGap>& before, bool in_low) {
   const VaryRuns& runs = book.runs();
   const VaryRun* whole = book.run(whole_run(runs, frozen));
   const VaryRun* moved = book.run(whole_run(runs, frozen, 1));
   const VaryRun* high = book.run(high_run(runs, sizes, frozen));
-  const VaryRun* low = book.run({.sizes = sizes, .precision = runs.precisions.back(), .frozen = frozen});
-  if (whole == nullptr || moved == nullptr || high == nullptr || low == nullptr) return std::nullopt;
+  if (whole == nullptr || moved == nullptr || high == nullptr) return std::nullopt;
   VaryGap gap;
   gap.sizes = sizes;
-  for (const VaryRun* run : {whole, moved, high, low})
+  for (const VaryRun* run : {whole, moved, high})
     if (const std::string trouble = trouble_of(*run, *whole); !trouble.empty())
       return failed_gap(std::move(gap), "error", trouble);
-  take_tensors(gap, runs, *high, *low, *moved);
+  take_tensors(gap, runs, *high, *moved, before);
   if (const std::string tensor = not_finite_in(*high); !tensor.empty()) {
     gap.tensor = tensor;
     return failed_gap(std::move(gap), "not finite", "");
   }
+  if (!in_low && has_two(runs) && beyond_in(runs, gap).empty() && !whole_is_not_finite_in_low(book, frozen))
+    return small_gap(std::move(gap));
+  const VaryRun* low = book.run(low_run(runs, sizes, frozen));
+  if (low == nullptr) return std::nullopt;
+  if (const std::string trouble = trouble_of(*low, *whole); !trouble.empty())
+    return failed_gap(std::move(gap), "error", trouble);
+  take_low(gap, *low);
   if (const std::string tensor = not_finite_in(*low); !tensor.empty())
     return not_finite_in_low(book, std::move(gap), frozen, tensor);
-  std::vector<VaryTensorGap*> beyond;
-  for (VaryTensorGap& tensor : gap.tensors)
-    if (!(tensor.in_high <= allowed(runs, tensor))) beyond.push_back(&tensor);
-  if (!beyond.empty()) return meaning_or_decision(book, std::move(gap), frozen, std::move(beyond));
-  gap.kind = "rounding";
-  take_figures(gap, all_of(gap));
-  return gap;
+  if (auto beyond = beyond_in(runs, gap); !beyond.empty())
+    return meaning_or_decision(book, std::move(gap), frozen, std::move(beyond));
+  return small_gap(std::move(gap));
 }
 
 }  // namespace tally

@@ -7,6 +7,9 @@
 // were the loop right to the last bit, is measured: a second whole run whose parameters and rows are moved by half ulps of
 // the low precision, at random. Where d_low is smaller than that, or than the unit itself, it counts as that.
 //
+// The low precision can only add to what d_high may be. It is not asked where less explains d_high: those half ulps, and
+// d_low of partitions that passed before, which is what rounding was seen to do to the same tensor.
+//
 // Two things look like a gap in meaning and are decisions that rounding turned. One run meets a branch (a ReLU, a top-k, a
 // skip) just where it turns: with all moved by those half ulps the gap is gone. Or the whole batch itself turns with its
 // last bits (Adam divides a gradient that is nothing but rounding by its own size): moved by half ulps of the *high*
@@ -37,7 +40,9 @@ std::string error_text(const VaryError& error);
 /// The first tensor with elements that are not finite; empty where all are.
 std::string not_finite_in(const VaryRun& run);
 
-/// Nothing where runs are missing, which are asked for.
-std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::vector<std::string>& frozen);
+/// Nothing where runs are missing, which are asked for. `before` are gaps of other partitions, alike frozen; `in_low`: the
+/// low precision is run in any case.
+std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::vector<std::string>& frozen,
+                              const std::vector<VaryGap>& before = {}, bool in_low = false);
 
 }  // namespace tally

@@ -34,19 +34,18 @@ json json_of(const VaryAsks& asks) {
 }
 
 json json_of(const VaryTensorGap& gap) {
-  return {{"tensor", gap.name},
-          {"in_float64", number_or_null(gap.in_high)},
-          {"in_float32", number_or_null(gap.in_low)},
-          {"noise", number_or_null(gap.noise)},
-          {"kind", gap.kind}};
+  json out{{"tensor", gap.name},
+           {"in_float64", number_or_null(gap.in_high)},
+           {"noise", number_or_null(gap.noise)},
+           {"kind", gap.kind}};
+  if (gap.in_low) out["in_float32"] = number_or_null(*gap.in_low);
+  return out;
 }
 
 json json_of(const VaryGap& gap) {
-  json out{{"sizes", gap.sizes},
-           {"in_float64", number_or_null(gap.in_high)},
-           {"in_float32", number_or_null(gap.in_low)},
-           {"tensor", gap.tensor},
-           {"kind", gap.kind}};
+  json out{
+      {"sizes", gap.sizes}, {"in_float64", number_or_null(gap.in_high)}, {"tensor", gap.tensor}, {"kind", gap.kind}};
+  if (gap.in_low) out["in_float32"] = number_or_null(*gap.in_low);
   if (!gap.error.empty()) out["error"] = gap.error;
   return out;
 }
@@ -102,7 +101,7 @@ std::string VaryReport::sentence() const {
 double VaryReport::drift() const {
   double most = 0;
   for (const VaryTensorGap& tensor : by_tensor())
-    if (tensor.kind == "rounding") most = larger(tensor.in_low, most);
+    if (tensor.kind == "rounding" && tensor.in_low) most = larger(*tensor.in_low, most);
   return most;
 }
 
@@ -110,9 +109,9 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
   std::map<std::string, VaryTensorGap> all;
   for (const VaryGap& gap : gaps) {
     for (const VaryTensorGap& tensor : gap.tensors) {
-      VaryTensorGap& most = all.try_emplace(tensor.name, VaryTensorGap{tensor.name, 0, 0, 0}).first->second;
+      VaryTensorGap& most = all.try_emplace(tensor.name, VaryTensorGap{tensor.name, 0, std::nullopt, 0}).first->second;
       most.in_high = larger(tensor.in_high, most.in_high);
-      if (is_drift(gap, tensor)) most.in_low = larger(tensor.in_low, most.in_low);
+      if (is_drift(gap, tensor) && tensor.in_low) most.in_low = larger(*tensor.in_low, most.in_low.value_or(0));
       most.noise = larger(tensor.noise, most.noise);
       if (most.kind != "meaning" && tensor.kind != "rounding") most.kind = tensor.kind;
     }
@@ -121,7 +120,7 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
   for (auto& [name, gap] : all) sorted.push_back(std::move(gap));
   const bool failed = verdict == "fail";
   std::ranges::stable_sort(sorted, [failed](const VaryTensorGap& a, const VaryTensorGap& b) {
-    const double one = failed ? a.in_high : a.in_low, two = failed ? b.in_high : b.in_low;
+    const double one = failed ? a.in_high : a.in_low.value_or(0), two = failed ? b.in_high : b.in_low.value_or(0);
     return std::isnan(two) ? false : std::isnan(one) || one > two;
   });
   return sorted;

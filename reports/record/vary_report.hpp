@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +13,20 @@ namespace tally {
 /// One tensor of a partition against the whole batch, relative to its largest element.
 struct VaryTensorGap {
   std::string name;
-  double in_high = std::numeric_limits<double>::quiet_NaN(), in_low = in_high;  // the precisions
-  double noise = 0;               // what half ulps of the low precision do to the whole batch here; at least its unit
+  double in_high = std::numeric_limits<double>::quiet_NaN();  // the high precision
+  std::optional<double> in_low;                               // the low one; none where it was not run
+  double noise =
+      0;  // what the low precision was seen to round here: by half ulps of the whole batch, in partitions that
+          // passed; at least its unit
   std::string kind = "rounding";  // or "decision", "meaning"
 };
 
 /// A partition against the whole batch.
 struct VaryGap {
   std::vector<std::int64_t> sizes;
-  double in_high = std::numeric_limits<double>::quiet_NaN(), in_low = in_high;
-  std::string tensor;  // that these are of; where the partition passes, the one with the largest in_low
+  double in_high = std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> in_low;
+  std::string tensor;  // that these are of; where the partition passes, the one that drifts farthest
   std::string kind;    // "rounding", "meaning", "decision", "not finite", "error"
   std::string error;   // what its run ended with
   std::vector<VaryTensorGap> tensors;

@@ -167,7 +167,7 @@ void tensor_rows(Markup& page, const std::string& caption, const VaryReport& rep
   std::vector<std::string> titles{"Tensor"};
   if (report.precisions.size() == 2) titles.push_back(">Largest in " + report.precisions.front());
   titles.push_back(">Drift in " + report.precisions.back());
-  titles.insert(titles.end(), {">Half ulps", "Differs by"});
+  titles.insert(titles.end(), {">Noise", "Differs by"});
   Table table(page, caption, titles);
   for (std::size_t i = from; i < to; ++i) {
     auto row = table.row();

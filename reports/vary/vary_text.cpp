@@ -36,10 +36,10 @@ std::string table_of(const VaryReport& report) {
 std::string drift_line(const VaryReport& report) {
   if (report.verdict != "pass") return "";
   auto tensors = report.by_tensor();
-  std::erase_if(tensors, [](const VaryTensorGap& tensor) { return tensor.kind != "rounding"; });
+  std::erase_if(tensors, [](const VaryTensorGap& tensor) { return tensor.kind != "rounding" || !tensor.in_low; });
   std::string text;
   for (std::size_t i = 0; i < std::min(most_tensors, tensors.size()); ++i)
-    text += (text.empty() ? "" : ", ") + tensors[i].name + " " + significant(tensors[i].in_low);
+    text += (text.empty() ? "" : ", ") + tensors[i].name + " " + distance_text(tensors[i].in_low);
   if (tensors.size() > most_tensors) text += ", and " + std::to_string(tensors.size() - most_tensors) + " more";
   return line("drift in " + report.precisions.back() + ": ", text);
 }
@@ -62,12 +62,15 @@ std::string asks_line(const VaryReport& report) {
 
 }  // namespace
 
-std::string distance_text(double distance) { return std::isnan(distance) ? "not finite" : significant(distance); }
+std::string distance_text(std::optional<double> distance) {
+  if (!distance) return "";
+  return std::isnan(*distance) ? "not finite" : significant(*distance);
+}
 
 std::string ratio_text(const VaryGap& gap, const VaryReport& report) {
   if (report.precisions.size() < 2 || !std::isfinite(gap.in_high) || !(gap.in_low > 0)) return "";
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", gap.in_high / gap.in_low);
+  std::snprintf(text, sizeof text, "%.3g", gap.in_high / *gap.in_low);
   return text;
 }
 

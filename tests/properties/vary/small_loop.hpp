@@ -246,9 +246,9 @@ inline VaryRuns nothing_run(const SmallLoop& loop) {
   return runs;
 }
 
-/// Runs what is asked for until there is a verdict; `runs` holds what was run then.
-inline VaryReport judged(const SmallLoop& loop, VaryRuns& runs) {
-  runs = nothing_run(loop);
+/// Runs what is asked for until there is a verdict; `runs` holds what was run then, and from the `start` on nothing else.
+inline VaryReport judged(const SmallLoop& loop, VaryRuns& runs, bool start = true) {
+  if (start) runs = nothing_run(loop);
   constexpr int most_rounds = 200;
   for (int round = 0; round < most_rounds; ++round) {
     VaryReport report = vary_verdict(runs);
@@ -263,5 +263,16 @@ inline VaryReport judged(const SmallLoop& loop) {
   VaryRuns runs;
   return judged(loop, runs);
 }
+
+inline SmallLoop loop_of(const std::string& kind) {
+  SmallLoop loop;
+  loop.kind = kind;
+  return loop;
+}
+
+inline VaryRun& run_in(VaryRuns& runs, const HowRun& how) { return *std::ranges::find(runs.runs, how, &VaryRun::how); }
+
+inline const HowRun whole{.precision = "float64"}, moved{.precision = "float64", .moved = 1},
+    again{.precision = "float64", .again = true};
 
 }  // namespace tally::samples

@@ -7,18 +7,23 @@
 namespace tally::vary_verdict_test {
 namespace {
 
+using samples::again;
 using samples::judged;
+using samples::loop_of;
+using samples::moved;
+using samples::run_in;
 using samples::SmallLoop;
-
-SmallLoop loop_of(const std::string& kind) {
-  SmallLoop loop;
-  loop.kind = kind;
-  return loop;
-}
+using samples::whole;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-VaryRun& run_in(VaryRuns& runs, const HowRun& how) { return *std::ranges::find(runs.runs, how, &VaryRun::how); }
+/// A right loop that was judged, and run a second time as well.
+VaryRuns right_and_again() {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  runs.runs.push_back(samples::run_of(loop_of("right"), again));
+  return runs;
+}
 
 TEST(VaryVerdict, passes_a_right_loop_and_says_how_far_the_low_precision_drifts) {
   const VaryReport report = judged(loop_of("right"));
@@ -139,39 +144,9 @@ TEST(VaryVerdict, judges_one_precision_by_what_half_an_ulp_does) {
   EXPECT_EQ(judged(wrong).verdict, "fail");
 }
 
-TEST(VaryVerdict, of_a_loop_of_one_batch_size_asks_for_no_other) {
-  SmallLoop loop = loop_of("sum of means");
-  loop.equal_only = true;
-  VaryRuns runs;
-  const VaryReport report = judged(loop, runs);
-
-  EXPECT_EQ(report.verdict, "fail");
-  for (const VaryRun& run : runs.runs)
-    EXPECT_TRUE(std::ranges::adjacent_find(run.how.sizes, std::not_equal_to{}) == run.how.sizes.end());
-  for (const VaryWeights& weights : runs.weights) EXPECT_EQ(weights.how.sizes, (std::vector<std::int64_t>{4, 4}));
-}
-
-TEST(VaryVerdict, asks_for_the_whole_batch_before_all_else_and_for_little_at_a_time) {
-  VaryRuns runs = samples::nothing_run(loop_of("right"));
-  VaryReport report = vary_verdict(runs);
-
-  ASSERT_EQ(report.verdict, "asks");
-  ASSERT_EQ(report.asks.runs.size(), 1u);
-  EXPECT_EQ(report.asks.runs.front(), HowRun({.precision = "float64"}));
-  runs.runs.push_back(samples::run_of(loop_of("right"), report.asks.runs.front()));
-  report = vary_verdict(runs);
-  ASSERT_EQ(report.asks.runs.size(), 2u);
-  EXPECT_TRUE(report.asks.runs.front().again);
-  EXPECT_EQ(report.asks.runs.back().moved, 1);
-}
-
 TEST(VaryVerdict, refuses_a_whole_batch_that_cannot_be_a_reference) {
-  const SmallLoop loop = loop_of("right");
   VaryRuns runs;
-  judged(loop, runs);
-  const HowRun whole{.precision = "float64"};
-  HowRun again = whole;
-  again.again = true;
+  judged(loop_of("right"), runs);
 
   const auto cause_with = [&](const HowRun& how, auto change) {
     VaryRuns changed = runs;
@@ -188,18 +163,17 @@ TEST(VaryVerdict, refuses_a_whole_batch_that_cannot_be_a_reference) {
   EXPECT_EQ(cause_with(whole, [](VaryRun& run) { run.tensors[0].max = std::nan(""); }),
             "not finite in the whole batch");
   EXPECT_EQ(cause_with(whole, [](VaryRun& run) { run.trained = false; }), "nothing trained");
-  EXPECT_EQ(cause_with(again, [](VaryRun& run) { run.tensors[0].max = 0.5; }), "state outside");
+  EXPECT_EQ(cause_with(moved, [](VaryRun& run) { run.error = VaryError{"ValueError", "no", "train.py", 3}; }), "error");
 }
 
 TEST(VaryVerdict, goes_on_where_the_same_run_differs_by_rounding) {
   VaryRuns runs;
-  judged(loop_of("right"), runs);
-  HowRun again{.precision = "float64"};
-  again.again = true;
+  judged(loop_of("adam of noise"), runs);
   run_in(runs, again).tensors[0].max = 0x1p-52;
 
   const VaryReport report = vary_verdict(runs);
   EXPECT_EQ(report.verdict, "pass");
+  EXPECT_EQ(std::ranges::count(report.notes, report.notes.front()), 1);
   ASSERT_FALSE(report.notes.empty());
   EXPECT_TRUE(has(report.notes.front(), "kernels that add in no fixed order")) << report.notes.front();
 }
@@ -214,11 +188,12 @@ TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
   EXPECT_EQ(report.verdict, "error");
   EXPECT_EQ(report.cause, "other rows");
   EXPECT_TRUE(has(report.what, "micro-batches of 4, 4 rows hold other rows"));
+  run_in(runs, again).rows_hash = "c";
+  EXPECT_TRUE(has(vary_verdict(runs).what, "holds other rows a second time")) << vary_verdict(runs).what;
 }
 
 TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
-  VaryRuns runs;
-  judged(loop_of("right"), runs);
+  VaryRuns runs = right_and_again();
   for (VaryRun& run : runs.runs) run.rows_hash = "of all rows";
   VaryRun& run = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
   run.error = VaryError{"ValueError", "two are too many", "train.py", 9};
@@ -250,27 +225,12 @@ TEST(VaryVerdict, calls_a_gap_a_decision_where_it_is_gone_once_all_is_moved) {
   EXPECT_EQ(report.gaps.back().kind, "decision");
 }
 
-TEST(VaryVerdict, asks_whether_the_whole_batch_is_finite_where_the_low_precision_is_not) {
-  VaryRuns runs;
-  judged(loop_of("right"), runs);
-  run_in(runs, {.sizes = {4, 4}, .precision = "float32"}).tensors[0].max = std::nan("");
-  ASSERT_EQ(vary_verdict(runs).verdict, "asks");
-  const HowRun whole{.precision = "float32"};
-  EXPECT_EQ(vary_verdict(runs).asks.runs, std::vector<HowRun>{whole});
-  runs.runs.push_back(samples::run_of(loop_of("right"), whole));
-  VaryRuns both = runs;
-  both.runs.back().tensors[0].max = std::nan("");
-
-  EXPECT_EQ(vary_verdict(runs).cause, "not finite");
-  EXPECT_EQ(vary_verdict(both).verdict, "pass");
-  EXPECT_TRUE(has(vary_verdict(both).notes.front(), "not finite in float32 either"));
-}
-
 TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
+  runs.runs.push_back(samples::run_of(loop_of("right"), {.sizes = {4, 4}, .precision = "float32"}));
   VaryRun& high = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
-  VaryRun& low = run_in(runs, {.sizes = {4, 4}, .precision = "float32"});
+  VaryRun& low = runs.runs.back();
   low.tensors[0].scale = high.tensors[0].scale = 1;
   low.tensors[0].max = 0x1p-10;
   const double boundary = vary_verdict(runs).boundary;

@@ -26,6 +26,12 @@ TEST(VaryText, OfAPassSaysHowFarEachTensorDrifts) {
       << text;
 }
 
+TEST(VaryText, SaysNothingOfAPrecisionThatWasNotRun) {
+  EXPECT_NE(vary_text(samples::right_loop()).find("2, 2, 2, 2              2.22e-16                      rounding"),
+            std::string::npos)
+      << vary_text(samples::right_loop());
+}
+
 TEST(VaryText, NamesWhatIsMissing) {
   VaryReport report;
   report.verdict = "asks", report.asks.runs = {{.precision = "float64"}, {.sizes = {4, 4}, .precision = "float32"}};

@@ -6,6 +6,7 @@ import torch
 from ..errors import CaptureError
 
 
+CHUNK = 1 << 17  # elements of a tensor that are compared at once: they stay in a processor's cache
 ASK = {"sizes": None, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
 
 
@@ -46,10 +47,14 @@ class Executor:
             against = self.whole((0, ""), frozen) if moved[0] else ended
         else:
             ended, against = self.ended(ask), self.whole(moved, frozen)
-        return {**ask, "tensors": [] if ended.error else differences(ended.tensors, against.tensors), "steps": ended.steps,
+        return {**ask, "tensors": [] if ended.error else self.apart(ended, against), "steps": ended.steps,
                 "micro_batches": ended.micro_batches, "rows_hash": ended.rows_hash, "items": ended.items if all(ended.items) else [],
                 "places": ended.places if all(ended.places) else [],
                 "error": ended.error, "trained": ended.trained}
+
+    def apart(self, ended, against):
+        """The entries `tensors` of a run."""
+        return differences(ended.tensors, against.tensors)
 
     def weights(self, ask):  # pylint: disable=unused-argument
         """An entry of `weights` in vary.json; None where they cannot be told."""
@@ -89,8 +94,10 @@ def differences(left, reference):
         if one.shape != two.shape:
             raise CaptureError(f"vary: found {name} with extents {list(one.shape)} and {list(two.shape)} in two runs, expected "
                                "the same; make what the loop keeps in `make`")
-        two = two.double()
-        apart = one.double() - two
-        found.append({"name": name, "scale": figure(two.abs().max()), "max": figure(apart.abs().max()),
-                      "rms": figure(apart.norm() / apart.numel() ** 0.5)})
+        scales, most = [], []
+        for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK)):
+            b = b.double()
+            scales.append(b.abs().max())
+            most.append((a.double() - b).abs_().max())
+        found.append({"name": name, "scale": figure(torch.stack(scales).max()), "max": figure(torch.stack(most).max())})
     return found

@@ -1,8 +1,8 @@
 """Runs a script as files say that come line by line: python -m tally_recorder.varied.script.driver [PRESET] < LINES
 
 Each is a run (see `Script.made`), in a process of its own that finds imported what all of them import. What is seen goes to
-`seen.json` beside the file, tensors to `tensors.pt`, what the script says to `said.log`; a line behind each says how the
-process ended."""
+`seen.json` beside the file, with how far the run ends from the kept one; gradients that were watched to `gradients.pt`, what
+the script says to `said.log`; a line behind each says how the process ended."""
 import json
 import os
 import random
@@ -12,10 +12,13 @@ import traceback
 
 import torch
 
+from ...errors import CaptureError
+from ..executor import differences
 from ..layers import hold, layers_of
 from ..places import own_frame
 from .casts import Casts
 from .functions import Functions
+from .kept import keep, kept
 from .loaders import Loaders
 from .presets import PRESETS, load
 from .seen import Enough, Seen
@@ -29,7 +32,7 @@ class Driver:
             self.run = json.load(file)
         self.folder, sizes = os.path.dirname(path), self.run["sizes"] or [self.run["rows"]]
         self.casts = Casts(getattr(torch, self.run["precision"]), self.run["moved"], self.run["moved_by"])
-        self.seen = Seen(self.run["windows"], self.write, self.run["watch"])
+        self.seen = Seen(self.run["windows"], self.write, self.run["watch"], bool(self.run["keep"]))
         self.casts.drew = self.seen.drew
         preset = PRESETS.get(self.run["preset"])
         self.loaders = Loaders(sizes, self.casts, self.seen, max(sizes) if preset and preset.loaders else None)
@@ -79,17 +82,28 @@ class Driver:
 
     def write(self, error=None):
         """Whatever there is so far."""
-        with self.casts.aside():
-            left = {"tensors": self.seen.tensors()}
-            if self.run["watch"] is not None:
-                left.update(columns=self.seen.columns, accumulated=self.seen.accumulated, handed=self.seen.handed, terms=self.seen.terms)
-            torch.save(left, os.path.join(self.folder, "tensors.pt"))
         document = self.seen.document()
+        with self.casts.aside(), torch.no_grad():
+            if self.run["watch"] is not None:
+                torch.save({name: getattr(self.seen, name) for name in ("columns", "accumulated", "handed", "terms")},
+                           os.path.join(self.folder, "gradients.pt"))
+            elif len(document["steps"]) == self.run["windows"] or not error:
+                document.update(self.apart())
         document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled, "places": self.seen.places,
                     "layers": list(self.layers), "dropped": self.functions.dropped, "drawn": self.seen.drawn,
                     "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, "seen.json"), "w", encoding="utf-8") as file:
             json.dump(document, file)
+
+    def apart(self):
+        """How far the run ends from the kept one, or why that cannot be said; a run that is kept itself stands for it."""
+        tensors = self.seen.tensors()
+        if self.run["keep"]:
+            keep(self.run["keep"], tensors)
+        try:
+            return {"tensors": differences(tensors, kept(self.run["against"]) if self.run["against"] else tensors)}
+        except CaptureError as problem:
+            return {"refused": str(problem)}
 
     def left_as_it_is(self, model=None, **_):
         """In the place of torch.compile."""

@@ -15,9 +15,11 @@ import torch
 from ...errors import CaptureError
 from ..executor import ASK, Ended, Executor
 from ..weights import HALF_OF_64, flat, solved, unlike, with_terms
+from .kept import remove
 from .presets import PRESETS
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+UNMOVED = 0, ""
 SLOW = 10  # seconds of silence that a progress line breaks where no terminal is
 
 
@@ -31,6 +33,7 @@ class Script(Executor):
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
         self.equal_only, self.process, self.rows_of_all, self.drawn = False, None, None, None
+        self.kept = {}  # the files of whole runs, by what they were moved by and what was held still
 
     def loop(self):
         return {"name": os.path.basename(self.script), "file": self.script, "line": 1, "kind": "script", "torch": torch.__version__,
@@ -62,23 +65,27 @@ class Script(Executor):
                                         start_new_session=True, bufsize=0)
 
     def close(self):
-        """Ends all processes."""
+        """Ends all processes, and leaves no tensors."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.communicate()
             self.process = None
+        for path in self.kept.values():
+            remove(path)
 
-    def made(self, run):
-        """(seen, left): what a run showed and the tensors that it left."""
+    def made(self, run, keeps=None):
+        """(seen, left): what a run showed, and the gradients where they were watched. `keeps` names what is kept of it."""
         self.count += 1
         folder = os.path.abspath(os.path.join(self.folder, f"run-{self.count}"))
         shutil.rmtree(folder, ignore_errors=True)
         sizes, scratch = run["sizes"] or [self.rows], os.path.join(folder, "out")
         os.makedirs(scratch)
         path = os.path.join(folder, "run.json")
+        if keeps:
+            self.kept[keeps] = os.path.join(folder, "kept.bin")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({**run, "script": self.script, "arguments": [self.told(word, sizes, scratch) for word in [*self.arguments, *self.words]],
+            json.dump({**run, "keep": self.kept.get(keeps), "script": self.script, "arguments": [self.told(word, sizes, scratch) for word in [*self.arguments, *self.words]],
                        "module": self.module, "rows": self.rows, "windows": self.windows, "seed": self.seed, "preset": self.preset}, file)
         if self.process is None:
             self.start()
@@ -92,14 +99,17 @@ class Script(Executor):
         try:
             with open(os.path.join(folder, "seen.json"), encoding="utf-8") as file:
                 seen = json.load(file)
-            left = torch.load(os.path.join(folder, "tensors.pt"))
-            os.remove(os.path.join(folder, "tensors.pt"))
+            left = {} if run["watch"] is None else torch.load(os.path.join(folder, "gradients.pt"))
+            if left:
+                os.remove(os.path.join(folder, "gradients.pt"))
         except OSError:
             seen, left = {"error": {"type": "the process", "text": f"ended with status {end}; {self.last_line(folder)}",
                                     "file": self.script, "line": None}}, {}
         shutil.rmtree(os.path.join(folder, "out"))
         if seen["error"] and seen["error"]["type"] == "SystemExit":
             seen["error"]["text"] = f"exit status {seen['error']['text']}; {self.last_line(folder)}"
+        if seen.get("refused"):
+            raise CaptureError(seen["refused"])
         return seen, left
 
     @staticmethod
@@ -108,10 +118,11 @@ class Script(Executor):
             lines = [line.strip() for line in file if line.strip()]
         return lines[-1][:200] if lines else "it said nothing"
 
-    def asked(self, ask, watch=None):
-        """`watch` is the window whose gradients are kept; it is the last to be run then."""
+    def asked(self, ask, watch=None, keeps=None, against=None):
+        """`watch` is the window whose gradients are kept; it is the last to be run then. `against` is a file of another run."""
         seen, left = self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch,
-                                "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1})
+                                "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
+                                "against": against}, keeps)
         if seen.get("drawn") and not self.drawn:
             self.drawn = "{by} at {file}:{line}".format(**seen["drawn"])
             self.note(f"the script draws numbers for each micro-batch ({self.drawn}): other micro-batches draw others")
@@ -119,7 +130,11 @@ class Script(Executor):
 
     def ended(self, ask):
         """The run that is asked for."""
-        seen, left = self.first or self.asked(ask)
+        moved, frozen, own = (ask["moved"], ask["moved_by"]), tuple(ask["frozen"]), self.is_whole(ask) and not ask["again"]
+        of = (UNMOVED if own else moved, frozen)  # what it is held against
+        if not self.first and (not own or moved != UNMOVED):
+            self.whole(*of)
+        seen, _ = self.first or self.asked(ask, keeps=(moved, frozen) if own else None, against=self.kept.get(of))
         self.first = None
         dealt = [] if seen["error"] or not seen["dealt"] else seen["dealt"][0]
         self.passes = self.passes or len(dealt)
@@ -131,8 +146,14 @@ class Script(Executor):
         if not seen["error"] and not ask["moved"]:
             self.compare_rows(ask, seen["rows"])
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
-        return Ended(left.get("tensors", {}), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
+        if seen["error"] and own:
+            self.kept.pop((moved, frozen), None)
+        return Ended(seen.get("tensors", []), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
                      seen["error"], trained=seen.get("trained", True))
+
+    def apart(self, ended, _):
+        """Its own process has compared the run."""
+        return ended.tensors
 
     def compare_rows(self, ask, rows):
         """Says in how many a run trains on other rows than the first did."""
@@ -151,16 +172,17 @@ class Script(Executor):
     def prepare(self):
         """The first run, of the whole batch: what the script is like. It may have fewer windows than were asked for, and no
         float64."""
-        seen, left = self.asked(ASK)
+        whole = UNMOVED, ()
+        seen, _ = self.asked(ASK, keeps=whole)
         if seen["error"]:
-            lower, lower_left = self.asked({**ASK, "precision": "float32"})
+            lower, _ = self.asked({**ASK, "precision": "float32"}, keeps=whole)
             if lower["error"]:
                 raise CaptureError(f"{self.script}: found {told(lower['error'])} with the whole batch at once "
                                    f"({self.what_was_asked([self.rows])}), expected a script that trains; run it alone first, see "
                                    f"{os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
             self.precisions = ["float32"]
             self.note(f"float64 cannot be had: {told(seen['error'])}; float32 is judged against its own noise")
-            seen, left = lower, lower_left
+            seen = lower
         if not seen["optimizers"] or not seen["steps"]:
             raise CaptureError(f"{self.script}: found no step of a PyTorch optimizer, expected a training loop; name the script that "
                                "trains")
@@ -182,8 +204,8 @@ class Script(Executor):
         if seen["compiled"]:
             self.note("torch.compile was left out")
         self.layers = seen["layers"]
-        self.about = 3 + 2 * (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
-        self.first = seen, left
+        self.about = 3 + (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
+        self.first = seen, {}
 
     def what_was_asked(self, sizes):
         if self.words:

@@ -66,10 +66,10 @@ class Window:
 class Seen:
     """A window is over where, behind a step, a model is called, a backward pass begins or a batch is dealt. Behind `windows` of
     them `finished()` is told once, and the script ended. `watch` is the window whose gradients are kept, if any: what each
-    micro-batch left, and what its first step was handed."""
+    micro-batch left, and what its first step was handed. `looks_back`: whether it is seen if the script trains at all."""
 
-    def __init__(self, windows, finished, watch=None):
-        self.wanted, self.finished, self.watch = windows, finished, watch
+    def __init__(self, windows, finished, watch=None, looks_back=True):
+        self.wanted, self.finished, self.watch, self.looks_back = windows, finished, watch, looks_back
         self.windows, self.window, self.optimizers, self.named, self.before = [], Window(), [], None, None
         self.columns, self.accumulated, self.handed, self.terms, self.places = [], None, None, [], {}
         self.told = self.inside = False
@@ -107,8 +107,8 @@ class Seen:
         self.window = Window()
 
     def step_begins(self, optimizer):
-        if self.before is None:
-            self.before = self.tensors()
+        if self.before is None and self.looks_back:
+            self.before = {name: tensor.clone() for name, tensor in self.tensors().items()}
         if self.watch is not None and not self.window.steps:
             self.handed_to(optimizer)
 
@@ -196,13 +196,13 @@ class Seen:
         return {"steps": [window.steps for window in self.windows], "micro_batches": [window.backwards for window in self.windows],
                 "rows": [window.rows for window in self.windows], "dealt": [window.dealt for window in self.windows],
                 "items": [window.items for window in self.windows], "optimizers": len(self.optimizers),
-                "trained": any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}
+                "trained": not self.looks_back or any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}
 
     def tensors(self):
-        """What the script leaves."""
+        """What the script leaves, as it stands."""
         if self.named is None:
             self.named = names_of(self.optimizers)
-        return {name: tensor.detach().to("cpu").clone() for name, tensor in self.named.items()}
+        return {name: tensor.detach() for name, tensor in self.named.items()}
 
 
 def roots_of(trained):
