@@ -1,7 +1,8 @@
 # Speed, measured by hand: `ninja oracle_benchmarks fixed_benchmarks gradient_benchmarks bounds_benchmarks
 # executor_benchmarks step_benchmarks ranks_benchmarks dealing_benchmarks`, then the programs of these names in tests/;
 # beside PyTorch's check, tests/benchmarks/beside_peers.py; of the recorder of PyTorch loops,
-# tests/benchmarks/recorder.py; on a machine with a GPU, tests/gpu/lane.py alone.
+# tests/benchmarks/recorder.py, of loops that are varied, tests/benchmarks/varied.py; on a machine with a GPU,
+# tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
