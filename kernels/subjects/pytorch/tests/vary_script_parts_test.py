@@ -12,8 +12,10 @@ import needs_torch  # noqa: E402, F401
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
+from tally_recorder.varied.executor import CHUNK, differences  # noqa: E402
 from tally_recorder.varied.script import presets  # noqa: E402
 from tally_recorder.varied.script.casts import Casts, set_default_dtype  # noqa: E402
+from tally_recorder.varied.script.kept import keep, kept  # noqa: E402
 from tally_recorder.varied.script.runs import Script  # noqa: E402
 from tally_recorder.varied.script.seen import rows_of  # noqa: E402
 
@@ -34,6 +36,24 @@ class Parts(unittest.TestCase):
         padded, mask = torch.tensor([[9, 5, 6]]), torch.tensor([[0, 1, 1]])
         self.assertEqual(rows_of([padded, mask], mask), rows_of([torch.tensor([[5, 6]]), torch.ones(1, 2).long()], torch.ones(1, 2)))
         self.assertNotEqual(rows_of([short]), rows_of([long])[:1])
+
+    def test_what_is_kept_is_mapped_as_it_was(self):
+        left = {"odd": torch.arange(3) > 1, "wide": torch.randn(4, 3, dtype=torch.float64).t(), "one": torch.tensor(2.5), "none": torch.zeros(0, 2),
+                "half": torch.ones(5).bfloat16(), "complex": torch.randn(3, dtype=torch.complex128)}
+        with tempfile.TemporaryDirectory() as folder:
+            keep(os.path.join(folder, "kept.bin"), left)
+            mapped = kept(os.path.join(folder, "kept.bin"))
+        self.assertEqual({name: (value.dtype, value.shape) for name, value in mapped.items()},
+                         {name: (value.dtype, value.shape) for name, value in left.items()})
+        self.assertTrue(all(torch.equal(value, left[name]) for name, value in mapped.items()))
+        self.assertEqual({each["max"] for each in differences(left, mapped)}, {0.0})
+
+    def test_distances_are_the_largest_of_any_chunk(self):
+        one, other = torch.zeros(2 * CHUNK + 1), torch.zeros(2 * CHUNK + 1)
+        one[-1], other[0], other[CHUNK] = 3.0, -8.0, 0.5
+        self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": 8.0}])
+        one[CHUNK] = float("nan")
+        self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": None}])
 
     def test_frameworks_are_detected_by_what_is_imported(self):
         for text, preset in (("from transformers import Trainer", "trainer"), ("import transformers\ntransformers.Trainer()", "trainer"),
