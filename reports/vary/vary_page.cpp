@@ -187,9 +187,8 @@ void tensors_section(Markup& page, const VaryReport& report) {
   page.element(
       "p", {},
       "The drift is the largest distance of any partition in " + report.precisions.back() +
-          " that differs by rounding. Half ulps: how far the whole batch ends with parameters and rows moved by "
-          "half an ulp of " +
-          report.precisions.back() + ", at least the format's unit.");
+          " that differs by rounding. Noise: the farthest that the whole batch ends with parameters and rows moved by "
+          "half an ulp of it, or a partition that passed before; at least the format's unit.");
   const std::size_t first = std::min(tensors_at_once, tensors.size());
   tensor_rows(page, "The largest first", report, tensors, 0, first);
   if (first == tensors.size()) return;
