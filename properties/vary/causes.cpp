@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace tally {
 namespace {
@@ -72,6 +73,14 @@ const std::vector<VaryCause> all_causes{
      "what the step is handed is no weighted sum of the micro-batches' own gradients: {x} of it is left over",
      "look for what is done to each of them, or to some, before they are added up (a clip of each element, a sign, a "
      "normalisation, noise), and for what moves between them: parameters, buffers, a state that goes on"},
+    {"a short window", "", "{window} has {M} of {K} micro-batches, and what it adds up is divided by {K} all the same",
+     "divide by the rows that the window has, or by its own number of micro-batches: an epoch's last window has fewer"},
+    {"carried rows", "", "{left} rows that an epoch leaves over go into {window}, with which the next epoch begins",
+     "step and clear behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
+    {"lost rows", "", "{left} rows that an epoch leaves over are cleared before {window}: no step counts them",
+     "step behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
+    {"options", "", "{step} is made with {term}, with the whole batch {meant}",
+     "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches"},
     {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",
      "look at what the loop keeps between steps: a schedule, a moving average or an optimizer's state that moves with "
      "every micro-batch"},
@@ -100,6 +109,8 @@ std::string letter_of(const std::string& key) {
   if (key == "n" || key == "p") return key + "_k";
   if (key == "x") return "w";
   if (key == "which") return "the first step";
+  if (key == "window" || key == "step") return "a " + key;
+  if (key == "left") return "some";
   if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "meant")
     return "…";
   return key;
@@ -134,6 +145,18 @@ std::string figure_text(double value) {
   char text[48];
   std::snprintf(text, sizeof text, value == std::floor(value) ? "%.12g" : "%.3g", value);
   return text;
+}
+
+std::pair<std::string, std::string> texts_apart(double one, double other) {
+  std::pair<std::string, std::string> texts{figure_text(one), figure_text(other)};
+  for (int digits = 4; texts.first == texts.second && digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+    for (auto [value, text] : {std::pair{one, &texts.first}, {other, &texts.second}}) {
+      char digits_of[48];
+      std::snprintf(digits_of, sizeof digits_of, "%.*g", digits, value);
+      *text = digits_of;
+    }
+  }
+  return texts;
 }
 
 }  // namespace tally

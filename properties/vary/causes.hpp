@@ -26,5 +26,7 @@ std::string filled_in(const std::string& text, const CauseNumbers& numbers);
 
 /// Three digits; more of a whole number.
 std::string figure_text(double value);
+/// Of two numbers that differ, as many digits as tell them apart.
+std::pair<std::string, std::string> texts_apart(double one, double other);
 
 }  // namespace tally

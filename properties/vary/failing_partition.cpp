@@ -113,13 +113,38 @@ void take_numbers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap) 
                     list_text(report.weights.meant);
 }
 
+/// A script's own line is no place.
+VaryPlace place_of(const VaryRuns& runs) { return runs.kind == "script" ? VaryPlace{} : runs.loop; }
+
 /// Of layers that see the batch, without which the gap is gone.
 void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, const Frozen& without) {
   const std::string layers = layers_of(runs, batch_norm);
   const bool named = layers.find("BatchNorm") != std::string::npos;
   tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
   if (holds(without, dropout)) report.notes.push_back("dropout was off as well: it draws other masks");
-  report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = runs.loop;
+  report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = place_of(runs);
+}
+
+/// With the layers that make the first gap held still: another one, and its cause, beside the first. False where runs are
+/// asked for.
+bool tell_another(VaryReport& report, RunBook& book, const Frozen& still) {
+  for (const Partition& sizes : partitions_of(book.runs())) {
+    const auto gap = gap_of(book, sizes, still);
+    if (!gap) return false;
+    if (gap->kind != "meaning" && gap->kind != "not finite") continue;
+    VaryReport other = report;
+    const auto least = shrunk(other, book, *gap, still);
+    const auto told = least ? told_cause(other, book, *least, still) : std::nullopt;
+    if (!told) return false;
+    tell(other, *told);
+    report.what +=
+        "; with that held still micro-batches of " + sizes_text(least->sizes) + " rows differ as well: " + other.what;
+    report.change += "; " + other.change;
+    report.weights = other.weights, report.notes = other.notes;
+    if (!other.weights.place.file.empty()) report.place = other.weights.place;
+    return true;
+  }
+  return true;
 }
 
 }  // namespace
@@ -129,7 +154,11 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   const VaryGap failing = report.gaps.back();
   const auto without = gone_without(book, failing, frozen);
   if (!without) return true;
-  if (holds(*without, batch_norm)) return tell_layers(report, runs, failing, *without), true;
+  if (holds(*without, batch_norm)) {
+    tell_layers(report, runs, failing, *without);
+    tell_another(report, book, *without);
+    return true;
+  }
   if (!without->empty()) {
     frozen = *without;
     report.notes.push_back("dropout was off: it draws other masks for other micro-batches (" +
@@ -147,7 +176,7 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
     report.notes.push_back("the cause was looked for with " + layers_held(runs, still) + " held still");
   const auto least = shrunk(report, book, same->kind == "error" ? failing : *same, still);
   if (!least) return true;
-  report.partition = least->sizes, report.place = runs.loop;
+  report.partition = least->sizes, report.place = place_of(runs);
   const auto told = told_cause(report, book, *least, still);
   if (!told) return true;
   tell(report, *told);

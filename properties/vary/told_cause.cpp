@@ -25,13 +25,39 @@ std::optional<ToldCause> told_by_steps(RunBook& book, const VaryGap& gap, const 
   return ToldCause{"steps", {{"steps", joined(parted->steps)}, {"meant", joined(whole->steps)}}};
 }
 
-VaryCounts counts_of(const RunBook& book, const HowWeights& how) {
+/// The first option that differs of a step up to this window.
+std::optional<ToldCause> told_by_options(const RunBook& book, const HowWeights& how, int last) {
+  const VaryRun* whole = book.found(whole_run(book.runs(), how.frozen));
+  const VaryRun* parted = book.found(high_run(book.runs(), how.sizes, how.frozen));
+  if (whole == nullptr || parted == nullptr) return std::nullopt;
+  const double sharpness = sharpness_of(book.runs());
+  const auto alike = [&](double a, double b) {
+    return (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= sharpness * std::max(std::fabs(a), std::fabs(b));
+  };
+  const std::size_t windows =
+      std::min({whole->options.size(), parted->options.size(), static_cast<std::size_t>(last) + 1});
+  for (std::size_t w = 0; w < windows; ++w)
+    for (std::size_t s = 0; s < std::min(whole->options[w].size(), parted->options[w].size()); ++s)
+      for (const VaryOption& option : parted->options[w][s]) {
+        const auto meant = std::ranges::find(whole->options[w][s], option.name, &VaryOption::name);
+        if (meant == whole->options[w][s].end() || alike(option.value, meant->value)) continue;
+        const auto [found_text, meant_text] = texts_apart(option.value, meant->value);
+        return ToldCause{"options",
+                         {{"step", "step " + std::to_string(s) + " of window " + std::to_string(w)},
+                          {"term", option.name + " = " + found_text},
+                          {"meant", meant_text}}};
+      }
+  return std::nullopt;
+}
+
+VaryCounts counts_of(const RunBook& book, const VaryWeights& weights) {
+  const HowWeights& how = weights.how;
   VaryCounts counts;
-  counts.rows.assign(how.sizes.begin(), how.sizes.end());
+  counts.rows.assign(weights.rows().begin(), weights.rows().end());
   counts.items = counts.rows, counts.ranks = book.runs().ranks;
   const VaryRun* run = book.found(high_run(book.runs(), how.sizes, how.frozen));
   const auto window = static_cast<std::size_t>(how.window);
-  if (run != nullptr && window < run->items.size() && run->items[window].size() == how.sizes.size())
+  if (run != nullptr && window < run->items.size() && run->items[window].size() == counts.rows.size())
     counts.items = run->items[window];
   const VaryRun* whole = book.found(whole_run(book.runs(), how.frozen));
   const auto seen = [&](const VaryRun* of, std::size_t many) {
@@ -71,13 +97,35 @@ std::string no_telling(const std::vector<std::string>& factors) {
   return "with micro-batches of one size the weights fit several factors alike: " + text;
 }
 
+/// Of a window that has fewer micro-batches than others: whether it is right but for a division by their number.
+std::optional<ToldCause> told_by_short_window(const VaryWeights& weights, const VaryCounts& counts, double sharpness) {
+  if (weights.dealt.empty()) return std::nullopt;
+  const auto own = static_cast<double>(weights.dealt.size()), asked = static_cast<double>(weights.how.sizes.size());
+  VaryWeights divided_by_own = weights;
+  for (double& weight : divided_by_own.found) weight *= asked / own;
+  const auto factors = factors_of_weights({counts, &divided_by_own}, sharpness);
+  if (!are_as_meant(divided_by_own, sharpness) && std::ranges::find(factors, "N/(K n_k)") == factors.end())
+    return std::nullopt;
+  return ToldCause{
+      "a short window",
+      {{"window", "window " + std::to_string(weights.how.window)}, {"M", figure_text(own)}, {"K", figure_text(asked)}}};
+}
+
+/// What no gradient of these windows tells.
+ToldCause told_by_the_rest(const RunBook& book, const HowWeights& how, ToldCause else_told) {
+  return told_by_options(book, how, book.runs().windows).value_or(std::move(else_told));
+}
+
 /// Nothing where weights are asked for.
 std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowWeights how) {
   const double sharpness = sharpness_of(book.runs());
   const VaryWeights* weights = book.weights(how);
   if (weights == nullptr) return std::nullopt;
   report.weights = *weights;
-  if (weights->found.empty()) return ToldCause{"unknown", {}};
+  if (weights->found.empty()) return told_by_the_rest(book, how, {"unknown", {}});
+  const VaryRun* whole = book.found(whole_run(book.runs(), how.frozen));
+  if (!(weights->meant_rest <= sharpness) && whole != nullptr)
+    if (auto told = told_by_uncleared(*whole, how.window)) return told;
   if (!(weights->meant_rest <= sharpness))
     return ToldCause{"rows see each other", {{"x", figure_text(weights->meant_rest)}}};
   if (!(weights->rest <= sharpness)) {
@@ -85,12 +133,16 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
     return ToldCause{"no sum of the micro-batches", {{"x", figure_text(weights->rest)}}};
   }
   if (are_as_meant(*weights, sharpness)) {
+    if (auto told = told_by_options(book, how, how.window)) return told;
     const bool later = weights->names_window && how.window + 1 < book.runs().windows;
-    if (!later) return ToldCause{"behind the first step", {{"which", how.window > 0 ? "each step" : "the first step"}}};
+    if (!later)
+      return told_by_the_rest(book, how,
+                              {"behind the first step", {{"which", how.window > 0 ? "each step" : "the first step"}}});
     ++how.window;
     return told_by_weights(report, book, how);
   }
-  std::vector<WeighedPartition> partitions{{counts_of(book, how), weights}};
+  std::vector<WeighedPartition> partitions{{counts_of(book, *weights), weights}};
+  if (auto told = told_by_short_window(*weights, partitions.front().counts, sharpness)) return told;
   const auto factors = factors_of_weights(partitions.front(), sharpness);
   const auto other = factors.size() > 1 ? telling_partition(book.runs()) : std::nullopt;
   if (factors.size() > 1 && !other) report.notes.push_back(no_telling(factors));
@@ -102,17 +154,35 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
         counts.items == counts.rows || book.run(high_run(book.runs(), *other, how.frozen)) != nullptr;
     if (further == nullptr || !items_seen) return std::nullopt;
     const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
-    if (tells) partitions.push_back({counts_of(book, uneven), further});
+    if (tells) partitions.push_back({counts_of(book, *further), further});
   }
   return cause_of_weights(partitions, sharpness);
 }
 
 }  // namespace
 
+std::optional<ToldCause> told_by_left_over(const VaryRun& whole, const VaryRun& parted) {
+  for (const VaryLeftOver& left : parted.left_over)
+    if (std::ranges::find(whole.left_over, left.window, &VaryLeftOver::window) == whole.left_over.end())
+      return ToldCause{left.lost ? "lost rows" : "carried rows",
+                       {{"left", std::to_string(left.rows)}, {"window", "window " + std::to_string(left.window)}}};
+  return std::nullopt;
+}
+
+std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
+  if (std::ranges::find(run.uncleared, window) == run.uncleared.end()) return std::nullopt;
+  const std::string term =
+      window > 0 ? "window " + std::to_string(window - 1) + "'s gradient" : "an earlier step's gradient";
+  return ToldCause{"stale gradient", {{"x", "1"}, {"term", term}}};
+}
+
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
   if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;
-  return told_by_weights(report, book, {gap.sizes, frozen, 0});
+  const auto told = told_by_weights(report, book, {gap.sizes, frozen, 0});
+  const auto beside = told && told->name != "options" ? told_by_options(book, {gap.sizes, frozen, 0}, 0) : std::nullopt;
+  if (beside) report.notes.push_back(filled_in(vary_cause(beside->name).what, beside->numbers));
+  return told;
 }
 
 void tell(VaryReport& report, const ToldCause& told) {

@@ -8,6 +8,12 @@
 
 namespace tally {
 
+/// Rows that an epoch leaves over for this run's micro-batches, and none for the whole batch.
+std::optional<ToldCause> told_by_left_over(const VaryRun& whole, const VaryRun& parted);
+
+/// Of a step that is handed what the one before it left, whatever the micro-batches are.
+std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window);
+
 /// Nothing where weights are asked for; those that tell the cause are the report's.
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap,
                                     const std::vector<std::string>& frozen);

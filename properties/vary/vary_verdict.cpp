@@ -56,7 +56,7 @@ std::string pass_text(const VaryReport& report) {
 }
 
 /// Of partitions none of which has a gap.
-void take_end(VaryReport& report) {
+void take_end(VaryReport& report, const RunBook& book) {
   const auto error = std::ranges::find(report.gaps, "error", &VaryGap::kind);
   if (error != report.gaps.end()) {
     report.partition = error->sizes;
@@ -67,6 +67,9 @@ void take_end(VaryReport& report) {
     report.what = report.gaps.front().error, report.change = "give rows and a rate at which the loop trains";
     return;
   }
+  const VaryRun* whole = book.found(whole_run(book.runs(), {}));
+  if (!whole->uncleared.empty())
+    return tell(report, *told_by_uncleared(*whole, whole->uncleared.front())), take_notes(report);
   report.verdict = "pass";
   report.what = pass_text(report);
   take_notes(report);
@@ -84,7 +87,7 @@ bool judge_partitions(VaryReport& report, RunBook& book, std::vector<std::string
     if (!fails(*gap)) continue;
     return take_failure(report, book, frozen);
   }
-  take_end(report);
+  take_end(report, book);
   return true;
 }
 

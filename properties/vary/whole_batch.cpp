@@ -5,6 +5,7 @@
 
 #include "properties/vary/causes.hpp"
 #include "properties/vary/gap.hpp"
+#include "properties/vary/told_cause.hpp"
 
 namespace tally {
 namespace {
@@ -96,6 +97,10 @@ bool hold_other_rows(VaryReport& report, RunBook& book, const Partition& sizes) 
     return false;
   if (whole->rows_hash == parted->rows_hash) return false;
   if (!whole_batch_repeats(report, book)) return true;
+  if (const auto told = told_by_left_over(*whole, *parted)) {
+    report.partition = sizes;
+    return tell(report, *told), true;
+  }
   refuse(
       report, "other rows", "micro-batches of " + sizes_text(sizes) + " rows hold other rows than the whole batch",
       "deal the same rows whatever the size of a micro-batch: an order that does not depend on the batch size, and no "

@@ -95,6 +95,17 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryTerm& out
   out.weight = figure(reader, "weight");
 }
 
+void read_json(const nlohmann::json& value, const JsonPath& place, VaryOption& out) {
+  JsonReader reader(value, place);
+  reader("name", out.name);
+  out.value = figure(reader, "value");
+}
+
+void read_json(const nlohmann::json& value, const JsonPath& place, VaryLeftOver& out) {
+  JsonReader reader(value, place);
+  reader("window", out.window), reader("rows", out.rows), reader("lost", out.lost);
+}
+
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out) {
   JsonReader reader(value, place);
   OrNull<std::vector<std::int64_t>> sizes{out.how.sizes};
@@ -113,7 +124,8 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   may_lack(reader, "steps", out.steps), may_lack(reader, "micro_batches", out.micro_batches);
   may_lack(reader, "rows_hash", out.rows_hash), may_lack(reader, "items", out.items);
   may_lack(reader, "places", out.places);
-  may_lack(reader, "trained", out.trained);
+  may_lack(reader, "options", out.options), may_lack(reader, "uncleared", out.uncleared);
+  may_lack(reader, "left_over", out.left_over), may_lack(reader, "trained", out.trained);
 }
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& out) {
@@ -121,12 +133,15 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& 
   reader("sizes", out.how.sizes);
   may_lack(reader, "frozen", out.how.frozen), may_lack(reader, "window", out.how.window);
   out.names_window = value.contains("window");
+  may_lack(reader, "dealt", out.dealt);
+  demand(std::ranges::all_of(out.dealt, [](std::int64_t n) { return n >= 1 && n <= most_rows; }), value, place, "dealt",
+         "micro-batches of at least one row");
   out.found = figures(reader, "found");
   if (!out.found.empty()) {
     out.meant = figures(reader, "meant");
     for (const auto& [key, list] : {std::pair{"found", &out.found}, std::pair{"meant", &out.meant}})
-      demand(list->size() == out.how.sizes.size(), value, place, key,
-             "a weight for each of " + std::to_string(out.how.sizes.size()) + " micro-batches");
+      demand(list->size() == out.rows().size(), value, place, key,
+             "a weight for each of " + std::to_string(out.rows().size()) + " micro-batches");
     out.rest = size(reader, value, place, "rest"), out.meant_rest = size(reader, value, place, "meant_rest");
   }
   may_lack(reader, "terms", out.terms);

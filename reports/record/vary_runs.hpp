@@ -37,6 +37,19 @@ struct VaryError {
   int line = 0;
 };
 
+/// What a step is made with: one number of its optimizer's groups.
+struct VaryOption {
+  std::string name;                                         // "lr", "betas[0] of group 1"
+  double value = std::numeric_limits<double>::quiet_NaN();  // NaN: not finite
+};
+
+/// Rows that an epoch ends with before their window is full.
+struct VaryLeftOver {
+  int window = 0;  // that is full with rows of the next epoch
+  std::int64_t rows = 0;
+  bool lost = false;  // cleared before it, in place of carried into it
+};
+
 struct VaryRun {
   HowRun how;
   std::vector<VaryTensor> tensors;
@@ -44,6 +57,9 @@ struct VaryRun {
   std::string rows_hash;                    // of all rows of all windows; empty: not known
   std::vector<std::vector<double>> items;   // of each window, of each micro-batch, where they were seen
   std::vector<std::vector<double>> places;  // those that the losses read, padding too
+  std::vector<std::vector<std::vector<VaryOption>>> options;  // of each window, of each step
+  std::vector<int> uncleared;  // windows whose step was handed what the one before had left
+  std::vector<VaryLeftOver> left_over;
   std::optional<VaryError> error;
   bool trained = true;  // whether any tensor is another than before
 };
@@ -70,11 +86,14 @@ struct VaryTerm {
 struct VaryWeights {
   HowWeights how;
   bool names_window = false;         // whether later windows can be asked for
+  std::vector<std::int64_t> dealt;   // rows of each micro-batch of the window, where it had others than were asked for
   std::vector<double> found, meant;  // of a row of each micro-batch; none: no step was handed a gradient
   double rest = 0, meant_rest = 0;   // what no weights explain, of the norm
   std::vector<VaryTerm> terms;       // a fit with further terms
   double terms_rest = std::numeric_limits<double>::quiet_NaN();
   VaryPlace place;
+
+  const std::vector<std::int64_t>& rows() const { return dealt.empty() ? how.sizes : dealt; }
 };
 
 struct VaryRuns {

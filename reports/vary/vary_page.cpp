@@ -18,6 +18,7 @@ bool passes(const VaryReport& report) { return report.verdict == "pass"; }
 Status status_of(const VaryReport& report) { return passes(report) ? Status::pass : Status::fail; }
 
 std::string headline_of(const VaryReport& report) {
+  if (report.partition.empty() && !passes(report)) return "the loop is wrong whatever its micro-batches";
   return passes(report) ? "the micro-batches come to the whole batch"
                         : "micro-batches of " + sizes_text(report.partition) + " rows do not come to the whole batch";
 }
@@ -147,7 +148,7 @@ void weights_section(Markup& page, const VaryReport& report) {
     for (std::size_t k = 0; k < weights.found.size(); ++k) {
       auto row = table.row();
       row.head(std::to_string(k));
-      row.cell(grouped(static_cast<std::uint64_t>(weights.how.sizes[k])));
+      row.cell(grouped(static_cast<std::uint64_t>(weights.rows()[k])));
       row.cell(significant(weights.found[k]));
       row.cell(significant(weights.meant[k]));
       row.cell(significant(weights.found[k] / weights.meant[k]));

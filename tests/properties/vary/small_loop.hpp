@@ -27,6 +27,14 @@ struct SmallLoop {
   bool counts_items() const { return kind == "share of rows" || kind == "mean of items"; }
 };
 
+inline SmallLoop loop_of(const std::string& kind) {
+  SmallLoop loop;
+  loop.kind = kind;
+  return loop;
+}
+
+inline VaryRun& run_in(VaryRuns& runs, const HowRun& how) { return *std::ranges::find(runs.runs, how, &VaryRun::how); }
+
 template <class T>
 using Vector = std::vector<T>;
 
@@ -263,14 +271,6 @@ inline VaryReport judged(const SmallLoop& loop) {
   VaryRuns runs;
   return judged(loop, runs);
 }
-
-inline SmallLoop loop_of(const std::string& kind) {
-  SmallLoop loop;
-  loop.kind = kind;
-  return loop;
-}
-
-inline VaryRun& run_in(VaryRuns& runs, const HowRun& how) { return *std::ranges::find(runs.runs, how, &VaryRun::how); }
 
 inline const HowRun whole{.precision = "float64"}, moved{.precision = "float64", .moved = 1},
     again{.precision = "float64", .again = true};

@@ -21,12 +21,15 @@ json document() {
     "runs": [
       {"sizes": null, "precision": "float64", "moved": 1, "moved_by": "float64", "again": false, "frozen": ["batch_norm"],
        "tensors": [{"name": "w", "scale": 0.5, "max": null, "rms": 0.25}], "steps": [1, 1], "micro_batches": [3, 3],
-       "rows_hash": "abc", "items": [[10, 7, 3], [9, 4, 7]], "error": null, "trained": false},
+       "rows_hash": "abc", "items": [[10, 7, 3], [9, 4, 7]], "error": null, "trained": false,
+       "options": [[[{"name": "lr", "value": 0.1}, {"name": "eps", "value": null}]], []], "uncleared": [1],
+       "left_over": [{"window": 1, "rows": 4, "lost": true}]},
       {"sizes": [3, 5], "precision": "float32", "error": {"type": "ValueError", "text": "no", "file": null, "line": null}}],
     "weights": [{"sizes": [3, 5], "window": 1, "found": [0.5, 0.25], "meant": [0.125, 0.125], "rest": 0, "meant_rest": 0,
                  "terms": [{"name": "the parameters", "weight": 0.5}], "terms_rest": 0.125,
                  "place": {"file": "train.py", "line": 31, "text": "loss.backward()"}},
-                {"sizes": [4, 4], "found": [], "meant": [], "rest": null, "place": null}],
+                {"sizes": [4, 4], "found": [], "meant": [], "rest": null, "place": null},
+                {"sizes": [4, 4], "dealt": [4], "found": [0.125], "meant": [0.25], "rest": 0, "meant_rest": 0}],
     "notes": ["a note"], "layers": ["BatchNorm1d bn1"]})json");
 }
 
@@ -53,7 +56,16 @@ TEST(VaryRuns, AreReadAsTheRecorderWritesThem) {
   EXPECT_EQ(runs.runs[0].items[1], (std::vector<double>{9, 4, 7}));
   ASSERT_TRUE(runs.runs[1].error);
   EXPECT_EQ(runs.runs[1].how.sizes, (std::vector<std::int64_t>{3, 5}));
-  ASSERT_EQ(runs.weights.size(), 2u);
+  ASSERT_EQ(runs.runs[0].options.size(), 2u);
+  EXPECT_EQ(runs.runs[0].options[0][0][0].name, "lr");
+  EXPECT_EQ(runs.runs[0].options[0][0][0].value, 0.1);
+  EXPECT_TRUE(std::isnan(runs.runs[0].options[0][0][1].value));
+  EXPECT_EQ(runs.runs[0].uncleared, std::vector<int>{1});
+  EXPECT_EQ(runs.runs[0].left_over[0].rows, 4);
+  EXPECT_TRUE(runs.runs[0].left_over[0].lost);
+  ASSERT_EQ(runs.weights.size(), 3u);
+  EXPECT_EQ(runs.weights[2].rows(), std::vector<std::int64_t>{4});
+  EXPECT_EQ(runs.weights[0].rows(), (std::vector<std::int64_t>{3, 5}));
   EXPECT_TRUE(runs.weights[0].names_window);
   EXPECT_EQ(runs.weights[0].terms[0].name, "the parameters");
   EXPECT_EQ(runs.weights[0].place.line, 31);
@@ -85,6 +97,10 @@ TEST(VaryRuns, AreRefusedWithTheirPlace) {
        "$.runs[0].again: found 1, expected true or false"},
       {R"([{"op": "replace", "path": "/weights/0/meant", "value": [1]}])",
        "$.weights[0].meant: found a list of 1, expected a weight for each of 2"},
+      {R"([{"op": "replace", "path": "/weights/2/dealt", "value": [4, 0]}])",
+       "$.weights[2].dealt: found a list of 2, expected micro-batches of at least one row"},
+      {R"([{"op": "replace", "path": "/runs/0/options/0/0/0/value", "value": "x"}])",
+       "$.runs[0].options[0][0][0].value: found \"x\", expected a number, or null"},
       {R"([{"op": "replace", "path": "/weights/0/rest", "value": -0.5}])",
        "$.weights[0].rest: found -0.5, expected a number of at least 0"},
       {R"([{"op": "replace", "path": "/rows", "value": 1000000000000}])",

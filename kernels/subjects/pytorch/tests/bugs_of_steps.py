@@ -151,7 +151,7 @@ def passed_over(state, batches):
 # Where each was seen: a repository with the number of an issue or a pull request.
 BUGS = [
     Bug("accelerate#963: the schedule goes on with every micro-batch", each(right, behind=lambda s, k, b: s["schedule"].step()),
-        each(right, after=lambda s, b: s["schedule"].step()), "behind the first step", make=scheduled),
+        each(right, after=lambda s, b: s["schedule"].step()), "options", make=scheduled),
     Bug("F5-TTS#631: the average goes on with every micro-batch", each(right, behind=average), each(right, after=average),
         "behind the first step", make=averaged),
     Bug("LLMs-from-scratch#299: steps at k % K == 0", stepped_at_zero, RIGHT, "0"),
@@ -163,7 +163,7 @@ BUGS = [
     Bug("keras#19990: decay with every micro-batch", decayed_by_hand(False), decayed_by_hand(True), "behind the first step"),
     Bug("sam#62: the second pass over the last micro-batch", sharpness_aware(lambda batches: batches[-1:]), sharpness_aware(lambda batches: batches),
         "the last alone", "rows see each other"),
-    Bug("a rate times K", rate_by_count, RIGHT, "behind the first step"),
+    Bug("a rate times K", rate_by_count, RIGHT, "options"),
     Bug("NeMo#11272: cleared in mid-window where gradients are not finite", cleared_where_not_finite, left_out, "steps", data=with_a_bad_row),
     Bug("AnimaLoraStudio#486: a loss that is not finite clears what was added up", passed_over, left_out, "steps", data=with_a_bad_row),
 ]

@@ -80,6 +80,27 @@ class Causes(Varied):
             return state
         self.fails("another term", momentum, warm, said="0.5 times the moments (momentum_buffer)")
 
+    def test_options_that_differ_are_named(self):
+        def rated(state, micro_batches):
+            state["optimizer"].param_groups[0]["lr"] = 0.1 * len(micro_batches)
+            RIGHT(state, micro_batches)
+        self.fails("options", rated, said="step 0 of window 0 is made with lr = 0.2, with the whole batch 0.1")
+
+    def test_gradients_that_nobody_clears(self):
+        """Nothing of it differs with the micro-batches; what was scaled in between was meant."""
+        def kept(scale):
+            def step(state, micro_batches):
+                for parameter in state["model"].parameters():
+                    if scale != 1 and parameter.grad is not None:
+                        parameter.grad.mul_(scale)
+                for batch in micro_batches:
+                    (F.cross_entropy(state["model"](batch["x"]), batch["y"], reduction="sum") / ROWS).backward()
+                clip(state)
+                state["optimizer"].step()
+            return step
+        self.fails("stale gradient", kept(1), said="1 times window 0's gradient")
+        self.passes(kept(0.5))
+
     def test_places_are_those_of_the_program(self):
         def step(state, micro_batches):
             state["optimizer"].zero_grad()

@@ -17,7 +17,7 @@ from tally_recorder.varied.script import presets  # noqa: E402
 from tally_recorder.varied.script.casts import Casts, set_default_dtype  # noqa: E402
 from tally_recorder.varied.script.kept import keep, kept  # noqa: E402
 from tally_recorder.varied.script.runs import Script  # noqa: E402
-from tally_recorder.varied.script.seen import rows_of  # noqa: E402
+from tally_recorder.varied.script.dealt import Dealt, row_of, rows_of  # noqa: E402
 
 PLAIN = os.path.join(HERE, "scripts", "plain.py")
 
@@ -54,6 +54,29 @@ class Parts(unittest.TestCase):
         self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": 8.0}])
         one[CHUNK] = float("nan")
         self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": None}])
+
+    def test_a_tensor_holds_the_rows_that_it_was_made_of(self):
+        dealt, batch = Dealt(), torch.arange(1, 13).reshape(4, 3)
+        dealt.add({"ids": batch}, ["a", "b", "c", "d"], "loader", 0)
+        copy, other = batch * 2, torch.ones(4)
+        dealt.computed([batch], copy, False)
+
+        def rows(*tensors):
+            return "".join(dealt.rows_in(tensors).values())
+        self.assertEqual([rows(batch[:, :-1]), rows(batch[1:3]), rows(copy[::2]), rows(batch.t()), rows(other), rows(copy[:1], batch[3:])],
+                         ["abcd", "bc", "ac", "abcd", "", "ad"])
+        dealt.computed([other, copy], other, True)
+        self.assertEqual(rows(other), "abcd")
+        dealt.next_window()
+        self.assertEqual(rows(batch), "abcd")
+        for _ in range(2):
+            dealt.next_window()
+        self.assertEqual(rows(batch), "")
+
+    def test_items_are_told_apart_by_what_they_hold(self):
+        items = [{"ids": [1, 2], "text": "a"}, {"ids": [1, 3], "text": "a"}, {"ids": [1, 2], "text": "b"}, (torch.ones(2), 1), (torch.ones(2), 2)]
+        self.assertEqual(len({row_of(item) for item in items}), len(items))
+        self.assertEqual(row_of((torch.ones(2).double(), 1)), row_of((torch.ones(2), 1)))
 
     def test_frameworks_are_detected_by_what_is_imported(self):
         for text, preset in (("from transformers import Trainer", "trainer"), ("import transformers\ntransformers.Trainer()", "trainer"),

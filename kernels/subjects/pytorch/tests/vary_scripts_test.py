@@ -2,55 +2,22 @@
 """Scripts that know nothing of Tally, on the same rows in other micro-batches: python3 tests/vary_scripts_test.py
 
 The program is named by the variable TALLY, or found on the PATH."""
-import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = os.path.join(HERE, "scripts")
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import needs_torch  # noqa: E402, F401
 import torch  # noqa: E402
-
-PASS, FAIL, ERROR, INTERRUPTED = 0, 1, 2, 130
-PLAIN = ["--set", "--batch-size {rows} --accum {k}", os.path.join(SCRIPTS, "plain.py")]
-NANO = os.path.join(SCRIPTS, "nano", "train.py")
+from varied_scripts import ERROR, FAIL, INTERRUPTED, NANO, PASS, PLAIN, Varied, started  # noqa: E402
 
 
-def started(folder, *words):
-    return subprocess.Popen([sys.executable, "-B", "-m", "tally_recorder", "vary", "--rows", "4", "--out", folder, *words],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
-                            env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)},
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-
-
-class Varied(unittest.TestCase):
-    def setUp(self):
-        near = tempfile.TemporaryDirectory()
-        self.addCleanup(near.cleanup)
-        self.folder = near.name
-
-    def script(self, text):
-        path = os.path.join(self.folder, "train.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-    def vary(self, code, *words, said=()):
-        """What was printed."""
-        process = started(self.folder, *words)
-        out, err = process.communicate()
-        self.assertEqual(process.returncode, code, out + err)
-        for each in said:
-            self.assertIn(each, out + err)
-        return out + err
-
+class PlainLoop(Varied):
     def test_numbers_that_are_drawn_for_each_micro_batch_accuse_nobody(self):
         """Two draws a micro-batch, which another one takes in another order; a loader's own draws are none of them."""
         script = self.script("""
@@ -74,15 +41,6 @@ for i, x in enumerate(loader):
         self.vary(ERROR, "--set", "{rows} {k} 2", script, said=(
             "found numbers that are drawn for each micro-batch (randn_like at ", "train.py:11)", "vary the step as a function"))
 
-    def document(self):
-        with open(os.path.join(self.folder, "vary.json"), encoding="utf-8") as file:
-            return json.load(file)
-
-    def sizes(self):
-        return {tuple(run["sizes"]) for run in self.document()["runs"] if run["sizes"]}
-
-
-class PlainLoop(Varied):
     def test_a_right_loop_passes(self):
         self.vary(PASS, *PLAIN, said=["dropout was off in all runs"])
         document = self.document()

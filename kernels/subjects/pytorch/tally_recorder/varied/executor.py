@@ -19,6 +19,9 @@ class Ended:
     micro_batches: list = field(default_factory=list)
     rows_hash: str = ""
     items: list = field(default_factory=list)  # of each window, of each micro-batch; None where not seen
+    options: list = field(default_factory=list)  # of each window, of each step, as `options_of` gives them
+    uncleared: list = field(default_factory=list)  # windows whose step was handed what the one before left
+    left_over: list = field(default_factory=list)  # {"window", "rows", "lost"}: what an epoch left over of its micro-batches
     error: dict = None
     trained: bool = True  # whether any tensor is another than before
     places: list = field(default_factory=list)  # the same of what the losses read, ignored labels too
@@ -49,8 +52,8 @@ class Executor:
             ended, against = self.ended(ask), self.whole(moved, frozen)
         return {**ask, "tensors": [] if ended.error else self.apart(ended, against), "steps": ended.steps,
                 "micro_batches": ended.micro_batches, "rows_hash": ended.rows_hash, "items": ended.items if all(ended.items) else [],
-                "places": ended.places if all(ended.places) else [],
-                "error": ended.error, "trained": ended.trained}
+                "places": ended.places if all(ended.places) else [], "options": ended.options, "uncleared": ended.uncleared,
+                "left_over": ended.left_over, "error": ended.error, "trained": ended.trained}
 
     def apart(self, ended, against):
         """The entries `tensors` of a run."""

@@ -40,3 +40,9 @@ class Lifts(TorchDispatchMode):
 def shares(func):
     """Whether what it returns is, or is part of, what it was given."""
     return any(result.alias_info is not None for result in func._schema.returns)
+
+
+@functools.lru_cache(maxsize=None)
+def writes(func):
+    """Whether it changes what it returns, which it was given."""
+    return any(result.alias_info is not None and result.alias_info.is_write for result in func._schema.returns)

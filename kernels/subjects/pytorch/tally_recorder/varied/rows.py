@@ -1,14 +1,16 @@
 """Rows of a window, in whatever a loop keeps them, and how they are dealt into micro-batches."""
+import copy
 import hashlib
+from collections.abc import Mapping, MutableMapping
 
 import torch
 
 
 def tensors_of(rows):
-    """All tensors of a structure of dicts, lists and tuples."""
+    """All tensors of a structure of mappings, lists and tuples."""
     if isinstance(rows, torch.Tensor):
         yield rows
-    elif isinstance(rows, dict):
+    elif isinstance(rows, Mapping):
         for value in rows.values():
             yield from tensors_of(value)
     elif isinstance(rows, (list, tuple)):
@@ -22,6 +24,11 @@ def mapped(rows, change):
         return change(rows)
     if isinstance(rows, dict):
         return {key: mapped(value, change) for key, value in rows.items()}
+    if isinstance(rows, MutableMapping):  # such as the encodings of a tokenizer, which have attributes beside
+        changed = copy.copy(rows)
+        for key, value in rows.items():
+            changed[key] = mapped(value, change)
+        return changed
     if isinstance(rows, tuple) and hasattr(rows, "_fields"):
         return type(rows)(*(mapped(value, change) for value in rows))
     if isinstance(rows, (list, tuple)):

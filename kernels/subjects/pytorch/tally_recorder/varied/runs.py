@@ -8,7 +8,6 @@ import traceback
 import torch
 
 from ..errors import CaptureError
-from ..steps import SeesSteps
 from .draws import Draws, MicroBatches, Plan
 from .executor import Ended, Executor
 from .items import Items, of_round
@@ -16,6 +15,7 @@ from .layers import hold, label, layers_of
 from .places import own_frame
 from .precision import Lifts
 from .rows import count_of, dealt, hash_of, mapped, spans_of
+from .stepped import Stepped, Uncleared, options_of
 from .weights import Weights
 
 DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded alike for every window: rows of other micro-batches may "
@@ -94,18 +94,36 @@ def tensors_of_state(state):
 
 
 class Steps:
-    """Counts the steps of all optimizers, window by window."""
+    """Sees the steps of all optimizers of a run, window by window."""
 
-    def __init__(self, state):
-        self.counts = []
+    def __init__(self, state, ended):
+        self.ended, self.uncleared = ended, Uncleared()
         for _, optimizer in parts_of(state, torch.optim.Optimizer):
-            SeesSteps(optimizer, self)
+            Stepped(self, optimizer)
 
-    def step_begins(self):
-        pass
+    def window(self):
+        self.ended.steps.append(0)
+        self.ended.options.append([])
 
-    def step_ends(self):
-        self.counts[-1] += 1
+    def step_begins(self, optimizer):
+        self.ended.options[-1].append(options_of(optimizer))
+        window = len(self.ended.steps) - 1
+        if self.uncleared.is_handed(optimizer) and window not in self.ended.uncleared:
+            self.ended.uncleared.append(window)
+
+    def step_ends(self, optimizer):
+        self.ended.steps[-1] += 1
+        self.uncleared.stepped(optimizer)
+
+    @contextlib.contextmanager
+    def running(self):
+        """Backward passes are seen inside of it."""
+        original = torch.autograd.backward
+        torch.autograd.backward = self.uncleared.around(original)
+        try:
+            yield
+        finally:
+            torch.autograd.backward = original
 
 
 class Function(Executor):
@@ -227,8 +245,7 @@ class Function(Executor):
             for _, layer in layers if "batch_norm" in frozen else ():
                 hold(layer, dtype)
             before = None if self.wholes else {name: tensor.clone() for name, tensor in tensors_of_state(state).items()}
-            steps = Steps(state)
-            ended.steps = steps.counts
+            steps = Steps(state, ended)
             if watch:
                 watch.begins(tensors_of_state(state), [optimizer for _, optimizer in parts_of(state, torch.optim.Optimizer)])
             for window, own in enumerate(spans):
@@ -238,7 +255,7 @@ class Function(Executor):
                 if self.plans:
                     draws = Draws(self.plans["dropout" in frozen], window, rows, own, self.rows, self.seed)
                     micro_batches = MicroBatches(micro_batches, modes.enter_context(draws))
-                steps.counts.append(0)
+                steps.window()
                 ended.micro_batches.append(len(own))
                 if watch:
                     watch.window()
@@ -246,7 +263,7 @@ class Function(Executor):
                 before_step = other_generators()
                 if self.lifts and dtype == torch.float64:
                     modes.enter_context(self.lifts)
-                with modes, Items() as items:
+                with modes, steps.running(), Items() as items:
                     ended.error = self.stepped(state, micro_batches, dtype)
                 ended.items.append(items.of(rows, own))
                 ended.places.append(of_round(items.places, len(own)))

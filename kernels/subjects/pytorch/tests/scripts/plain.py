@@ -1,5 +1,6 @@
 """A loop as many write it; its options are bugs."""
 import argparse
+import copy
 
 import torch
 import torch.nn as nn
@@ -16,20 +17,40 @@ parser.add_argument("--order", choices=("shuffled", "by-size"), default="shuffle
 parser.add_argument("--raise-at", type=int, help="a batch size that the loop does not take")
 parser.add_argument("--only-float32", action="store_true")
 parser.add_argument("--endless", action="store_true")
+parser.add_argument("--size", type=int, default=24, help="rows of the data set")
+parser.add_argument("--epoch", choices=("carries", "loses", "steps"), default="carries", help="what becomes of micro-batches at its end")
+parser.add_argument("--schedule", choices=("window", "micro-batch"))
+parser.add_argument("--average", choices=("window", "micro-batch"))
+parser.add_argument("--average-by", choices=("copy", "module"), default="copy")
+parser.add_argument("--keep-gradients", action="store_true", help="they are never cleared")
+parser.add_argument("--batch-norm", action="store_true")
 options = parser.parse_args()
 
 torch.manual_seed(1)
-targets = torch.randint(0, 4, (24,))
+targets = torch.randint(0, 4, (options.size,))
 if options.ignored:
     targets[::3] = -100
-rows = TensorDataset(torch.randn(24, 6), targets)
+rows = TensorDataset(torch.randn(options.size, 6), targets)
 order = torch.Generator().manual_seed(options.batch_size if options.order == "by-size" else 0)
 batches = DataLoader(rows, batch_size=options.batch_size, shuffle=True, generator=order, drop_last=options.drop_last, num_workers=1)
-model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 4))
+model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8) if options.batch_norm else nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 4))
+average = torch.optim.swa_utils.AveragedModel(model) if options.average_by == "module" else copy.deepcopy(model)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 100) if options.schedule else None
+
+
+def averaged():
+    if options.average_by == "module":
+        return average.update_parameters(model)
+    for kept, parameter in zip(average.parameters(), model.parameters()):
+        kept.data.mul_(0.9).add_(parameter.data, alpha=0.1)
+
+
 epoch = 0
 while options.endless or epoch < 2:
     epoch += 1
+    if options.epoch == "loses":
+        optimizer.zero_grad()
     for i, (x, y) in enumerate(batches):
         if options.raise_at == len(x):
             raise ValueError(f"{len(x)} rows are none that this loop takes")
@@ -40,6 +61,12 @@ while options.endless or epoch < 2:
         else:
             loss = F.cross_entropy(model(x), y) / options.accum
         loss.backward()
-        if (i + 1) % options.accum == 0:
+        steps = (i + 1) % options.accum == 0 or options.epoch == "steps" and i + 1 == len(batches)
+        if steps:
             optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            if not options.keep_gradients:
+                optimizer.zero_grad(set_to_none=True)
+        if options.schedule == "micro-batch" or options.schedule == "window" and steps:
+            schedule.step()
+        if options.average == "micro-batch" or options.average == "window" and steps:
+            averaged()

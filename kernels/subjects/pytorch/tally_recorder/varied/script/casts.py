@@ -6,6 +6,7 @@ import torch
 
 from ..precision import Lifts, name_of, shares
 from ..rows import mapped
+from .roots import tensors_of
 
 set_default_dtype = torch.set_default_dtype
 HALF_ULP = {"float64": 2.0**-53, "float32": 2.0**-24}
@@ -20,13 +21,23 @@ def memory_of(tensor):
     return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
+def generator_of(tensor, stream):
+    """Seeded by what the tensor holds, and a stream."""
+    return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(memory_of(tensor)).digest()[:7], "little") ^ stream)
+
+
+def is_part(tensor):
+    """Whether it lies in memory that holds more."""
+    return tensor.layout == torch.strided and 0 < tensor.numel() < (
+        tensor.untyped_storage().nbytes() // tensor.element_size() if hasattr(tensor, "untyped_storage") else len(tensor.storage()))
+
+
 def moved_rows(tensor, stream, size):
     """Moves each row by up to `size` of each element, by what the row itself and the stream draw: in whatever micro-batch a
     row comes, it is moved alike."""
     moved = tensor.clone()
     for row in moved if moved.dim() else ():
-        generator = torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(memory_of(row)).digest()[:7], "little") ^ stream)
-        draw = torch.rand(row.shape, generator=generator, dtype=torch.float64) * 2 - 1
+        draw = torch.rand(row.shape, generator=generator_of(row, stream), dtype=torch.float64) * 2 - 1
         row.mul_((1 + size * draw).to(row))
     return moved
 
@@ -41,6 +52,7 @@ class Casts(Lifts):
         self.half_ulp, self.stream, self.on = HALF_ULP[moved_by], stream, False
         self.cast_already, self.generator = {}, torch.Generator().manual_seed(stream)
         self.drew = lambda _: None  # is told the name of an operation that draws
+        self.read = lambda func, given, result: None  # is told of every operation
 
     def begin(self):
         if not self.on:
@@ -60,6 +72,11 @@ class Casts(Lifts):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if not self.on:
             return func(*args, **(kwargs or {}))
+        result = self.computed(func, types, args, kwargs)
+        self.read(func, args, result)
+        return result
+
+    def computed(self, func, types, args, kwargs):
         if torch.Tag.nondeterministic_seeded in func.tags:
             self.drew(name_of(func))
             if self.dtype != torch.float32:
@@ -85,6 +102,8 @@ class Casts(Lifts):
     def rows(self, rows, dealt=False):
         """What a script gives a model, or a loader deals, cast."""
         def cast(tensor):
+            if dealt and is_part(tensor):
+                tensor = tensor.clone()  # what a loader deals is known by where it lies
             if not tensor.is_floating_point() or tensor.requires_grad or tensor.dtype == self.dtype and not dealt:
                 return tensor
             value = tensor.to(self.dtype)
@@ -92,8 +111,8 @@ class Casts(Lifts):
         with self.aside(), torch.no_grad():
             return mapped(rows, cast)
 
-    def tensors(self, tensors):
-        """Parameters and buffers, in place."""
+    def tensors(self, tensors, beside=False):
+        """Parameters and buffers, in place; those of modules `beside` what is trained are moved in whatever order they come."""
         with self.aside(), torch.no_grad():
             for tensor in tensors:
                 if id(tensor) in self.cast_already or not tensor.is_floating_point():
@@ -101,7 +120,8 @@ class Casts(Lifts):
                 self.cast_already[id(tensor)] = tensor
                 value = tensor.detach().to(self.dtype)
                 if self.stream:
-                    draw = torch.rand(value.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
+                    generator = generator_of(tensor, self.stream) if beside else self.generator
+                    draw = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
                     value = value * (1 + self.half_ulp * draw).to(value)
                 gradient = tensor.grad if tensor.is_leaf else None
                 tensor.data = value
@@ -111,6 +131,11 @@ class Casts(Lifts):
     def module(self, module):
         self.begin()
         self.tensors([*module.parameters(), *module.buffers()])
+
+    def beside(self, modules):
+        """Modules that are not trained, such as an average of one that is."""
+        for module in modules:
+            self.tensors([tensor for _, tensor in tensors_of(module)], True)
 
     def optimizer(self, optimizer):
         self.begin()

@@ -16,11 +16,13 @@ from ...errors import CaptureError
 from ..executor import differences
 from ..layers import hold, layers_of
 from ..places import own_frame
+from ..precision import writes
 from .casts import Casts
 from .functions import Functions
 from .kept import keep, kept
 from .loaders import Loaders
 from .presets import PRESETS, load
+from .roots import roots
 from .seen import Enough, Seen
 
 
@@ -34,6 +36,7 @@ class Driver:
         self.casts = Casts(getattr(torch, self.run["precision"]), self.run["moved"], self.run["moved_by"])
         self.seen = Seen(self.run["windows"], self.write, self.run["watch"], bool(self.run["keep"]))
         self.casts.drew = self.seen.drew
+        self.seen.lonely = lambda: self.casts.beside(roots())
         preset = PRESETS.get(self.run["preset"])
         self.loaders = Loaders(sizes, self.casts, self.seen, max(sizes) if preset and preset.loaders else None)
         self.layers, self.compiled = {}, False
@@ -45,8 +48,16 @@ class Driver:
 
         def optimizer_made(optimizer, *args, **kwargs):
             made(optimizer, *args, **kwargs)
+            first = not casts.on
             casts.optimizer(optimizer)
+            if first:
+                casts.beside(roots())
             seen.optimizer(optimizer)
+
+        def read(func, given, result):
+            if not depth[0]:
+                with casts.aside():
+                    seen.read(given, result, writes(func))
 
         def module_called(module, *args, **kwargs):
             if depth[0]:
@@ -62,7 +73,7 @@ class Driver:
             seen.model_gave(result)
             return result
 
-        torch.optim.Optimizer.__init__, torch.nn.Module.__call__ = optimizer_made, module_called
+        torch.optim.Optimizer.__init__, torch.nn.Module.__call__, casts.read = optimizer_made, module_called, read
         torch.autograd.backward = seen.backward(torch.autograd.backward)
         self.functions = Functions(seen.counted)
         self.loaders.install()
@@ -84,20 +95,21 @@ class Driver:
         """Whatever there is so far."""
         document = self.seen.document()
         with self.casts.aside(), torch.no_grad():
+            beside = self.seen.changed() if self.run["beside"] is None else self.run["beside"]
             if self.run["watch"] is not None:
                 torch.save({name: getattr(self.seen, name) for name in ("columns", "accumulated", "handed", "terms")},
                            os.path.join(self.folder, "gradients.pt"))
             elif len(document["steps"]) == self.run["windows"] or not error:
-                document.update(self.apart())
-        document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled, "places": self.seen.places,
-                    "layers": list(self.layers), "dropped": self.functions.dropped, "drawn": self.seen.drawn,
+                document.update(self.apart(beside))
+        document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled,
+                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside,
                     "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, "seen.json"), "w", encoding="utf-8") as file:
             json.dump(document, file)
 
-    def apart(self):
+    def apart(self, beside):
         """How far the run ends from the kept one, or why that cannot be said; a run that is kept itself stands for it."""
-        tensors = self.seen.tensors()
+        tensors = self.seen.tensors(beside)
         if self.run["keep"]:
             keep(self.run["keep"], tensors)
         try:

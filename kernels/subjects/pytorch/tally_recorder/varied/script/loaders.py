@@ -4,6 +4,25 @@ import itertools
 from torch.utils.data import BatchSampler, DataLoader
 from torch.utils.data import dataloader as loaders
 
+from .dealt import row_of
+
+
+class Listens:
+    """To one pass of a loader through its data set: `rows` are the hashes of what the batch at hand was made of, None where the data
+    set deals batches itself."""
+
+    def __init__(self, iterator, epochs, aside):
+        self.loader, self.rows, self.aside = id(iterator._index_sampler), None, aside
+        self.epoch = epochs[self.loader] = epochs.get(self.loader, -1) + 1
+        fetcher = getattr(iterator, "_dataset_fetcher", None)
+        if getattr(fetcher, "auto_collation", False):
+            self.collate, fetcher.collate_fn = fetcher.collate_fn, self.collated
+
+    def collated(self, items):
+        with self.aside():
+            self.rows = [row_of(item) for item in items]
+        return self.collate(items)
+
 
 class Loaders:
     """`sizes` of a window's batches, one behind another, are cut from the order in which a loader deals its rows, where it
@@ -12,6 +31,7 @@ class Loaders:
     def __init__(self, sizes, casts, seen, batch_size=None):
         self.sizes, self.casts, self.seen, self.batch_size = sizes, casts, seen, batch_size
         self.keep_short = set()  # of loaders that deal such batches: whether they keep a short last one
+        self.epochs = {}  # how often each loader has begun
 
     def install(self):
         init, deal, length = DataLoader.__init__, BatchSampler.__iter__, BatchSampler.__len__
@@ -38,8 +58,14 @@ class Loaders:
 
         def follows(iterator):
             self.seen.goes_on()
-            batch = following(iterator)
-            return self.casts.rows(batch, dealt=True) if self.casts.on else batch
+            self.seen.asked_for_rows += 1
+            if not hasattr(iterator, "tally"):
+                iterator.tally = Listens(iterator, self.epochs, self.casts.aside)
+            batch, listens = following(iterator), iterator.tally
+            batch = self.casts.rows(batch, dealt=True) if self.casts.on else batch
+            with self.casts.aside():
+                self.seen.dealt.add(batch, listens.rows, listens.loader, listens.epoch)
+            return batch
 
         DataLoader.__init__, BatchSampler.__iter__, BatchSampler.__len__ = made, batches, count
         loaders._BaseDataLoaderIter.__next__ = follows

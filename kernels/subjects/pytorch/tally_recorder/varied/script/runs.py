@@ -34,9 +34,10 @@ class Script(Executor):
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
         self.equal_only, self.process, self.rows_of_all, self.drawn = False, None, None, None
         self.kept = {}  # the files of whole runs, by what they were moved by and what was held still
+        self.beside = None  # names of tensors beside what is trained that the whole batch changes
 
     def loop(self):
-        return {"name": os.path.basename(self.script), "file": self.script, "line": 1, "kind": "script", "torch": torch.__version__,
+        return {"name": os.path.basename(self.script), "file": self.script, "line": None, "kind": "script", "torch": torch.__version__,
                 "ranks": 1}
 
     def head(self):
@@ -120,7 +121,7 @@ class Script(Executor):
 
     def asked(self, ask, watch=None, keeps=None, against=None):
         """`watch` is the window whose gradients are kept; it is the last to be run then. `against` is a file of another run."""
-        seen, left = self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch,
+        seen, left = self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch, "beside": self.beside,
                                 "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
                                 "against": against}, keeps)
         if seen.get("drawn") and not self.drawn:
@@ -143,13 +144,13 @@ class Script(Executor):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes)} was "
                                f"said, expected one after {expected}; give the script's own words for both in --set")
-        if not seen["error"] and not ask["moved"]:
+        if not seen["error"] and not ask["moved"] and ask["precision"] == self.precisions[0]:
             self.compare_rows(ask, seen["rows"])
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
         if seen["error"] and own:
             self.kept.pop((moved, frozen), None)
         return Ended(seen.get("tensors", []), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
-                     seen["error"], trained=seen.get("trained", True))
+                     seen.get("options", []), seen.get("uncleared", []), seen.get("left_over", []), seen["error"], seen.get("trained", True))
 
     def apart(self, ended, _):
         """Its own process has compared the run."""
@@ -203,7 +204,7 @@ class Script(Executor):
             self.note("dropout was off in all runs")
         if seen["compiled"]:
             self.note("torch.compile was left out")
-        self.layers = seen["layers"]
+        self.layers, self.beside = seen["layers"], seen["beside"]
         self.about = 3 + (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
         self.first = seen, {}
 
@@ -214,28 +215,36 @@ class Script(Executor):
 
     def weights(self, ask):
         """By the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each weighs, and
-        what it should."""
+        what it should. A window that began with other parameters (`parted`) tells nothing of what it should."""
         sizes, window, frozen = ask["sizes"], ask.get("window", 0), ask.get("frozen", [])
         entry = {"sizes": sizes, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None,
                  "terms": [], "terms_rest": None, "place": None}
         run = {"precision": self.precisions[0], "moved": 0, "frozen": frozen}
         (seen, cut), (_, whole) = (self.asked({**run, "sizes": each}, window) for each in (sizes, None))
-        columns = cut.get("columns") or []
-        if seen["error"] or len(columns) != len(sizes) or not whole.get("handed"):
+        places = seen.get("places", {})
+        entry.update(places=places, place=places.get("step"))
+        columns, dealt = cut.get("columns") or [], [*seen.get("dealt", []), [], []][window]
+        if columns and len(columns) == len(dealt) != len(sizes) and all(dealt):
+            entry["dealt"] = dealt  # such as the last window of an epoch, which has fewer rows
+        dealt = entry.get("dealt", sizes)
+        if seen["error"] or len(columns) != len(dealt) or not whole.get("handed"):
             return entry
         stage = next((stage for stage in ("accumulated", "handed") if unlike(cut[stage], whole[stage])), "handed")
         names = sorted(set(cut[stage]).intersection(whole[stage], *columns))
-        entry.update(stage=stage, places=seen["places"], place=seen["places"].get("step" if stage == "handed" else "backward"))
+        entry.update(stage=stage, place=places.get("step" if stage == "handed" else "backward"))
         target, wanted = (flat(each[stage], names) if names else None for each in (cut, whole))
         columns = [flat(column, names) for column in columns] if names else []
         if not names or not all(bool(column.isfinite().all()) for column in (*columns, target, wanted)) or not bool(wanted.any()):
             return entry
         has, rest = solved(columns, target)
         should, meant_rest = solved(columns, wanted)
+        if window and unlike(*(dict(each["terms"])["the parameters"] for each in (cut, whole))):
+            should, meant_rest, entry["parted"] = has, rest, True
         if not all(should):
             return entry
-        entry.update(found=[one / (self.rows * other) for one, other in zip(has, should)], meant=[1 / self.rows] * len(sizes),
-                     rest=rest, meant_rest=meant_rest)
+        rows = sum(dealt)
+        entry.update(found=[one / (rows * other) for one, other in zip(has, should)], meant=[1 / rows] * len(dealt), rest=rest,
+                     meant_rest=meant_rest)
         if not rest <= HALF_OF_64:
             entry["terms"], entry["terms_rest"] = with_terms(columns, target, cut["terms"], names)
         return entry

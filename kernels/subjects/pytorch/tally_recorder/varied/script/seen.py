@@ -1,66 +1,64 @@
 """What is seen of a script while it trains: its optimizers' steps, its windows, its micro-batches and their rows."""
-import gc
-import hashlib
 import os
 import traceback
 
 import torch
 
-from ...steps import SeesSteps
 from ..places import here
 from ..rows import tensors_of
+from ..stepped import Stepped, Uncleared, is_there, options_of
 from ..weights import flat_of
-from .casts import memory_of
+from .dealt import Batch, Dealt, rows_of
+from .roots import held_by, named_of, sums_of
 
 LOADERS = os.path.join(os.path.dirname(torch.__file__), "utils", "data") + os.sep
-WRAPPERS = ("module.", "_orig_mod.")  # what those call their own that hold one model
 
 
 class Enough(BaseException):
     """Ends a script whose windows are all seen; no script's `except Exception` holds it up."""
 
 
-class Stepped:
-    """Told of the steps of one optimizer."""
+class Rows:
+    """Of each micro-batch {key: hash}; a key that begins with None is of a further call, whose rows are the same once more."""
 
-    def __init__(self, seen, optimizer):
-        self.seen, self.optimizer = seen, optimizer
+    def __init__(self):
+        self.of = []
 
-    def step_begins(self):
-        self.seen.step_begins(self.optimizer)
+    def add(self, at, rows):
+        self.of += [{} for _ in range(at + 1 - len(self.of))]
+        self.of[at].update(rows)
 
-    def step_ends(self):
-        self.seen.step_ends()
+    def all(self):
+        return [row for rows in self.of for row in rows.values()]
 
-
-def bytes_of_row(row, mask):
-    """A row without what pads it to the length of its neighbours."""
-    row = row.reshape(-1)
-    if mask is not None:
-        row = row[mask]
-    kept = row.ne(0).logical_and(row.ne(-100)).nonzero()
-    row = row[int(kept[0]):int(kept[-1]) + 1] if len(kept) else row[:0]
-    return memory_of(row.float() if row.is_floating_point() else row.long())
-
-
-def rows_of(tensors, mask=None):
-    """The hash of each row of these tensors, whose first extents are the same."""
-    found = []
-    for i in range(len(tensors[0])):
-        row = hashlib.sha256()
-        for tensor in tensors:
-            own = mask[i].reshape(-1).bool() if mask is not None and mask.shape == tensor.shape else None
-            row.update(bytes_of_row(tensor[i], own) + b"|")
-        found.append(row.hexdigest())
-    return found
+    def counts(self):
+        return [sum(key[0] is not None for key in rows) for rows in self.of]
 
 
 class Window:
-    """Up to a step, and those behind it. `dealt` are the rows of each micro-batch, `items` what each counts."""
+    """Up to a step, and those behind it. `dealt` are rows that a loader dealt and a model was given, `met` those that met
+    parameters without one, `given` what models were given of no loader; `items` what each micro-batch counts."""
 
     def __init__(self):
-        self.steps, self.backwards, self.rows, self.dealt, self.items = 0, 0, [], [], []
+        self.steps, self.backwards, self.items, self.options, self.uncleared, self.left_over = 0, 0, [], [], False, None
+        self.dealt, self.met, self.given = Rows(), Rows(), Rows()
         self.outputs = []  # of models: what is computed is no row; kept, so that no row comes to lie where one lay
+
+    def rows(self):
+        return next((rows for rows in (self.dealt, self.met) if rows.of), self.given)
+
+    def ends_an_epoch(self):
+        """Whether its last micro-batch is of a later epoch of a loader than those before it."""
+        if len(self.dealt.of) != self.backwards:
+            return False
+        *before, last = [{batch.loader: batch.epoch for batch, _ in rows} for rows in self.dealt.of]
+        return any(last.get(loader, epoch) > epoch for epochs in before for loader, epoch in epochs.items())
+
+    def leaves_over(self, lost):
+        """All but the last micro-batch are of an epoch that ended: as if they had not been, where they were lost."""
+        self.left_over = {"rows": len({key for rows in self.dealt.of[:-1] for key in rows}), "lost": lost}
+        if lost:
+            self.backwards, self.dealt.of, self.met.of, self.items = 1, self.dealt.of[-1:], self.met.of[-1:], self.items[-1:]
 
 
 class Seen:
@@ -70,7 +68,11 @@ class Seen:
 
     def __init__(self, windows, finished, watch=None, looks_back=True):
         self.wanted, self.finished, self.watch, self.looks_back = windows, finished, watch, looks_back
-        self.windows, self.window, self.optimizers, self.named, self.before = [], Window(), [], None, None
+        self.windows, self.window, self.optimizers = [], Window(), []
+        self.named, self.beside, self.before, self.sums = None, {}, None, {}
+        self.dealt, self.uncleared, self.called = Dealt(), Uncleared(), None
+        self.asked_for_rows = 0  # how often a loader was
+        self.lonely = lambda: None  # is told before modules are looked for
         self.columns, self.accumulated, self.handed, self.terms, self.places = [], None, None, [], {}
         self.told = self.inside = False
         self.drawn = None  # where the script first draws numbers for a micro-batch
@@ -85,7 +87,7 @@ class Seen:
 
     def optimizer(self, optimizer):
         self.optimizers.append(optimizer)
-        SeesSteps(optimizer, Stepped(self, optimizer))
+        Stepped(self, optimizer)
 
     def watches(self):
         return self.watch == len(self.windows) and self.handed is None
@@ -105,15 +107,21 @@ class Seen:
     def close(self):
         self.windows.append(self.window)
         self.window = Window()
+        self.dealt.next_window()
 
     def step_begins(self, optimizer):
+        self.places.setdefault("step", here())
+        self.window.options.append(options_of(optimizer))
+        self.window.uncleared = self.window.uncleared or self.uncleared.is_handed(optimizer)
         if self.before is None and self.looks_back:
             self.before = {name: tensor.clone() for name, tensor in self.tensors().items()}
+            self.sums = sums_of(self.beside)
         if self.watch is not None and not self.window.steps:
             self.handed_to(optimizer)
 
-    def step_ends(self):
+    def step_ends(self, optimizer):
         self.window.steps += 1
+        self.uncleared.stepped(optimizer)
 
     def handed_to(self, optimizer):
         """The first step of a window, up to the one that is watched."""
@@ -136,8 +144,7 @@ class Seen:
         self.terms += [("the parameters", parameters), *moments.items()]
 
     def gradients(self, own=None):
-        if self.named is None:
-            self.named = names_of(self.optimizers)
+        self.find()
         return {name: flat_of(tensor.grad) for name, tensor in self.named.items()
                 if tensor.is_leaf and tensor.grad is not None and (own is None or id(tensor) in own)}
 
@@ -148,41 +155,78 @@ class Seen:
                 return original(*args, **kwargs)
             self.goes_on()
             self.inside = True
+            cleared = bool(self.window.backwards) and not self.window.steps and not any(map(is_there, held_by(self.optimizers)))
             watched = self.watches() and self.optimizers
             before = self.gradients() if watched else {}
+            self.uncleared.backward_begins()
             try:
                 result = original(*args, **kwargs)
             finally:
                 self.inside = False
+            self.uncleared.backward_ends()
             self.window.backwards += 1
             if watched:
                 self.places["backward"] = here()
                 self.columns.append({name: value - before[name] if name in before else value
                                      for name, value in self.gradients().items()})
+            if not self.window.left_over and not self.window.steps and self.window.ends_an_epoch():
+                self.window.leaves_over(cleared)
+                self.columns = self.columns[-1:] if cleared else self.columns
             return result
         return backward
 
     def model_called(self, module, args, kwargs):
-        """Before what the script gives a model is cast."""
+        """Before what the script gives a model is cast. What it is given is `called`, until its output is seen."""
         self.goes_on()
-        if not torch.is_grad_enabled():
-            return
-        own = {id(parameter) for optimizer in self.optimizers for group in optimizer.param_groups for parameter in group["params"]}
+        self.called = None
+        own = set(map(id, held_by(self.optimizers)))
         if not any(id(parameter) in own for parameter in module.parameters()):
             return
         outputs = {output.data_ptr() for output in self.window.outputs}
         given = [tensor for tensor in tensors_of([list(args), {key: value for key, value in kwargs.items() if "position" not in key}])
                  if tensor.dim() and tensor.numel() and not tensor.requires_grad and tensor.data_ptr() not in outputs]
-        if not given:
+        rows = self.dealt.given_to_model(given, (self.asked_for_rows, len(self.windows), self.window.backwards))
+        if not torch.is_grad_enabled():
             return
-        rows = rows_of([tensor for tensor in given if len(tensor) == len(given[0])], kwargs.get("attention_mask"))
-        self.window.rows += rows
-        if len(self.window.dealt) == self.window.backwards:  # what else is called before the backward pass is the same rows
-            self.window.dealt.append(len(rows))
+        if not rows and given and not self.window.dealt.of:
+            of_one = rows_of([tensor for tensor in given if len(tensor) == len(given[0])], kwargs.get("attention_mask"))
+            rows = {(module, i): row for i, row in enumerate(of_one)}
+        self.called = rows
 
     def model_gave(self, result):
-        if torch.is_grad_enabled():
-            self.window.outputs += [tensor.detach() for tensor in tensors_of(result)]
+        """What a model was given counts where a backward pass comes to what it gave."""
+        rows, self.called = self.called, None
+        if not torch.is_grad_enabled():
+            return
+        outputs = list(tensors_of(result))
+        self.window.outputs += [tensor.detach() for tensor in outputs]
+        behind = [tensor for tensor in outputs if tensor.grad_fn is not None]
+        for tensor in behind if rows else ():
+            tensor.register_hook(lambda _: self.trains_on(rows))
+        if rows and not behind:
+            self.trains_on(rows)
+
+    def trains_on(self, rows):
+        window, at = self.window, self.window.backwards
+        if isinstance(next(iter(rows))[0], Batch):
+            window.dealt.add(at, rows)
+        elif len(window.given.of) <= at or rows.keys() <= window.given.of[at].keys():
+            window.given.add(at, rows)
+        else:  # what else is called for the same rows
+            window.given.add(at, {(None, *key): row for key, row in rows.items()})
+
+    def read(self, given, result, in_place):
+        """By an operation outside of models: what meets parameters there is trained on, else the result holds what was given."""
+        if self.inside or not self.dealt.places:
+            return
+        given = list(tensors_of(given))
+        free = [tensor for tensor in given if not tensor.requires_grad]
+        if len(free) == len(given):
+            self.dealt.computed(given, result, in_place)
+        elif torch.is_grad_enabled():
+            rows = self.dealt.rows_in(free)
+            if rows:
+                self.window.met.add(self.window.backwards, rows)
 
     def counted(self, items):
         """By a loss of classes."""
@@ -193,43 +237,26 @@ class Seen:
     def document(self):
         if self.window.steps:
             self.close()
-        return {"steps": [window.steps for window in self.windows], "micro_batches": [window.backwards for window in self.windows],
-                "rows": [window.rows for window in self.windows], "dealt": [window.dealt for window in self.windows],
-                "items": [window.items for window in self.windows], "optimizers": len(self.optimizers),
+        windows = self.windows
+        return {"steps": [window.steps for window in windows], "micro_batches": [window.backwards for window in windows],
+                "rows": [window.rows().all() for window in windows], "dealt": [window.rows().counts() for window in windows],
+                "items": [window.items for window in windows], "options": [window.options for window in windows],
+                "uncleared": [i for i, window in enumerate(windows) if window.uncleared],
+                "left_over": [{"window": i, **window.left_over} for i, window in enumerate(windows) if window.left_over],
+                "optimizers": len(self.optimizers), "places": self.places, "drawn": self.drawn,
                 "trained": not self.looks_back or any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}
 
-    def tensors(self):
-        """What the script leaves, as it stands."""
+    def find(self):
         if self.named is None:
-            self.named = names_of(self.optimizers)
-        return {name: tensor.detach() for name, tensor in self.named.items()}
+            self.lonely()
+            self.named, self.beside = named_of(self.optimizers)
 
+    def changed(self):
+        """Names of tensors beside what is trained that are others than before the first step."""
+        return [name for name, sums in sums_of(self.beside).items() if sums != self.sums.get(name, sums)]
 
-def roots_of(trained):
-    """The modules that hold what is trained and stand in no other, in the order of what they hold."""
-    found = {}
-    for module in gc.get_objects():
-        if issubclass(type(module), torch.nn.Module):
-            places = [trained[id(parameter)] for parameter in module.parameters() if id(parameter) in trained]
-            if places:
-                found[id(module)] = (min(places), module)
-    inner = {id(child) for _, module in found.values() for child in module.modules() if child is not module}
-    return [module for key, (_, module) in sorted(found.items(), key=lambda item: item[1][0]) if key not in inner]
-
-
-def names_of(optimizers):
-    """Parameters and buffers of all that is trained, by name."""
-    held = [parameter for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]]
-    roots, found = roots_of({id(parameter): i for i, parameter in enumerate(held)}), {}
-    kinds = [type(root).__name__ for root in roots]
-    for i, root in enumerate(roots):
-        before = f"{kinds[i]}{kinds[:i].count(kinds[i]) or ''}." if len(roots) > 1 else ""
-        for name, tensor in [*root.named_parameters(), *root.named_buffers()]:
-            while name.startswith(WRAPPERS):
-                name = name.partition(".")[2]
-            found.setdefault(before + name, tensor)
-    named = {id(tensor) for tensor in found.values()}
-    for i, parameter in enumerate(held):
-        if id(parameter) not in named:
-            found[f"parameter {i} of the optimizer"] = parameter
-    return found
+    def tensors(self, beside=()):
+        """What the script leaves: of what is trained, and these others."""
+        self.find()
+        left = {**self.named, **{name: self.beside[name] for name in beside if name in self.beside}}
+        return {name: tensor.detach() for name, tensor in left.items()}

@@ -1,0 +1,115 @@
+// Causes that lie elsewhere than in the weights of the micro-batches.
+#include <gtest/gtest.h>
+
+#include "properties/vary/vary_verdict.hpp"
+#include "tests/properties/vary/small_loop.hpp"
+
+namespace tally::causes_beside_weights_test {
+namespace {
+
+using samples::judged;
+using samples::loop_of;
+using samples::run_in;
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(CausesBesideWeights, tells_a_second_cause_beside_batch_norm) {
+  const VaryReport report = judged(loop_of("batch_norm and mean of means"));
+
+  EXPECT_EQ(report.cause, "batch_norm") << report.sentence();
+  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_TRUE(has(report.what, "BatchNorm1d bn1 sees each micro-batch by itself")) << report.what;
+  EXPECT_TRUE(has(report.what, "rows differ as well: each micro-batch's loss is divided by its own ")) << report.what;
+  EXPECT_TRUE(has(report.change, "GroupNorm or LayerNorm")) << report.change;
+  EXPECT_TRUE(has(report.change, "; divide by the window's 8")) << report.change;
+}
+
+TEST(CausesBesideWeights, tells_options_where_the_gradient_is_right) {
+  VaryRuns runs;
+  const HowRun whole{.precision = "float64"};
+  const HowRun parted{.sizes = judged(loop_of("mean of means"), runs).partition, .precision = "float64"};
+  for (VaryWeights& weights : runs.weights) weights.found = weights.meant;
+  run_in(runs, whole).options = {{{{"lr", 0.1}, {"momentum", 0.9}}, {{"lr", 0.1}}}};
+  run_in(runs, parted).options = {{{{"lr", 0.1}, {"momentum", 0.9}}, {{"lr", 0.05}}}};
+  const VaryReport report = vary_verdict(runs);
+
+  EXPECT_EQ(report.cause, "options") << report.sentence();
+  EXPECT_EQ(report.what, "step 1 of window 0 is made with lr = 0.05, with the whole batch 0.1");
+  run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-40);
+  EXPECT_NE(vary_verdict(runs).cause, "options") << "a rate that follows the gradient rounds";
+  run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-20);
+  EXPECT_TRUE(has(vary_verdict(runs).what, "lr = 0.1000001, with the whole batch 0.1")) << vary_verdict(runs).what;
+}
+
+TEST(CausesBesideWeights, says_of_weights_and_options_the_weights_first) {
+  VaryRuns runs;
+  const HowRun whole{.precision = "float64"};
+  const HowRun parted{.sizes = judged(loop_of("mean of means"), runs).partition, .precision = "float64"};
+  run_in(runs, whole).options = {{{{"lr", 0.1}}}};
+  run_in(runs, parted).options = {{{{"lr", 0.2}}}};
+  const VaryReport report = vary_verdict(runs);
+
+  EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
+  EXPECT_EQ(report.notes.front(), "step 0 of window 0 is made with lr = 0.2, with the whole batch 0.1");
+}
+
+TEST(CausesBesideWeights, fails_a_step_that_is_handed_what_the_one_before_it_left) {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  for (VaryRun& run : runs.runs) run.uncleared = {1};
+  const VaryReport report = vary_verdict(runs);
+
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.cause, "stale gradient");
+  EXPECT_TRUE(has(report.what, "1 times window 0's gradient")) << report.what;
+}
+
+TEST(CausesBesideWeights, tells_a_gradient_that_stays_in_the_whole_batch_from_rows_that_see_each_other) {
+  VaryRuns runs;
+  judged(loop_of("stale"), runs);
+  for (VaryWeights& weights : runs.weights) weights.meant_rest = weights.how.window == 1 ? 0.5 : 0;
+
+  EXPECT_EQ(vary_verdict(runs).cause, "rows see each other");
+  run_in(runs, {.precision = "float64"}).uncleared = {1};
+  EXPECT_EQ(vary_verdict(runs).cause, "stale gradient");
+}
+
+TEST(CausesBesideWeights, tells_what_an_epoch_leaves_over_from_other_rows) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryRun& run : runs.runs) run.rows_hash = "a";
+  VaryRun& parted = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
+  parted.rows_hash = "b", parted.left_over = {{1, 4, false}};
+
+  EXPECT_EQ(vary_verdict(runs).verdict, "fail");
+  EXPECT_EQ(vary_verdict(runs).cause, "carried rows");
+  EXPECT_TRUE(has(vary_verdict(runs).what, "4 rows that an epoch leaves over go into window 1"));
+  parted.left_over.front().lost = true;
+  EXPECT_EQ(vary_verdict(runs).cause, "lost rows");
+  run_in(runs, {.precision = "float64"}).left_over = {{1, 4, false}};
+  EXPECT_EQ(vary_verdict(runs).cause, "other rows") << "the whole batch leaves them over as well";
+}
+
+TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batches_of_others) {
+  VaryRuns runs;
+  judged(loop_of("sum of means"), runs);
+  VaryWeights& weights = runs.weights.front();
+  ASSERT_EQ(weights.how.sizes, (std::vector<std::int64_t>{4, 4}));
+  weights.dealt = {4}, weights.found = {0.125}, weights.meant = {0.25}, weights.rest = 0;
+  const VaryReport report = vary_verdict(runs);
+
+  EXPECT_EQ(report.cause, "a short window") << report.sentence();
+  EXPECT_EQ(report.what, "window 0 has 1 of 2 micro-batches, and what it adds up is divided by 2 all the same");
+}
+
+TEST(CausesBesideWeights, gives_no_line_of_a_script_without_one) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryWeights& weights : runs.weights) weights.place = {};
+  EXPECT_EQ(place_text(vary_verdict(runs).place), "train.py:12 `train.step`");
+  runs.kind = "script";
+  EXPECT_EQ(place_text(vary_verdict(runs).place), "");
+}
+
+}  // namespace
+}  // namespace tally::causes_beside_weights_test
