@@ -46,7 +46,10 @@ class DrawnByRows(unittest.TestCase):
               Attention())
     DRAWS = (torch.rand_like, lambda x: torch.randn(len(x), 6), lambda x: torch.empty_like(x).exponential_(), lambda x: torch.bernoulli(x * 0 + 0.3),
              lambda x: torch.normal(x, 1.0), lambda x: torch.randint(2, 5, x.shape), lambda x: F.gumbel_softmax(x),
-             lambda x: torch.distributions.Categorical(torch.ones(len(x), 6)).sample()[:, None], lambda x: torch.rand(6))
+             lambda x: torch.distributions.Categorical(torch.ones(len(x), 6)).sample()[:, None], lambda x: torch.rand(6),
+             lambda x: torch.poisson(x.abs()), lambda x: torch.distributions.Gamma(x.abs() + 1, 1.0).sample(),
+             lambda x: torch.distributions.Dirichlet(torch.ones(len(x), 6)).sample(),
+             lambda x: torch.multinomial(torch.ones(len(x), 6), 6).to(x))
 
     def test_right_ones_pass(self):
         for layer in self.LAYERS:

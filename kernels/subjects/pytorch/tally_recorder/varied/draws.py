@@ -110,9 +110,11 @@ class Draws(TorchDispatchMode):
 
     def seeded(self, number, own):
         """Draws inside of it begin at this draw's own place of the stream."""
-        key = [self.seed + 1, self.window + 1, number, 2 + (self.at or 0) if own else 1, self.at is None]
+        self.seeded_for(self.window + 1, number, 2 + (self.at or 0) if own else 1, self.at is None)
+
+    def seeded_for(self, *key):
         value = 0
-        for part in key:
+        for part in (self.seed + 1, *key):
             value = (value * 1000003 + int(part) + 1) % (2**63 - 1)
         torch.default_generator.manual_seed(value)
 
@@ -137,7 +139,11 @@ class Draws(TorchDispatchMode):
         return (self.draw(name, p.shape, torch.float32, "uniform_", ()).to(p) < p).to(p.dtype)
 
     def other(self, name, func, args, kwargs):
-        """Drawn by an operation of its own: the same numbers where the extents are those of the whole batch."""
+        """Drawn by an operation of its own, such as Poisson's law of given rates: row by row, where its tensors have rows;
+        else the same numbers where the extents are those of the whole batch."""
+        by_rows = self.by_rows(name, func, args, kwargs)
+        if by_rows is not None:
+            return by_rows
         before = torch.get_rng_state()
         self.seeded(self.calls.get(self.at, 0) + 1, False)
         out = func(*args, **kwargs)
@@ -146,3 +152,29 @@ class Draws(TorchDispatchMode):
         if self.whose(name, first.shape if first is not None else ())[2] is not None:
             self.plan.undealt.add(name)
         return out
+
+    def by_rows(self, name, func, args, kwargs):
+        """Each row is drawn by itself, in float32 and from a stream of its own; None where not all tensors have the
+        micro-batch's rows, or the operation writes to one."""
+        at = 0 if self.at is None and len(self.spans) == 1 else self.at
+        given = [arg for arg in args if isinstance(arg, torch.Tensor)]
+        if at is None or not given or any(not tensor.dim() for tensor in given) or any(arg.alias_info for arg in func._schema.arguments):
+            return None
+        first, rows = self.spans[at][0], self.spans[at][1] - self.spans[at][0]
+        each, rest = divmod(given[0].shape[0], rows)
+        number = self.calls.get(self.at, 0) + 1
+        key = (self.window, "by rows", number)
+        if self.learns and not rest:
+            self.plan.drawn.setdefault(key, (name, each))
+        if rest or self.plan.drawn.get(key) != (name, each) or any(tensor.shape[0] != given[0].shape[0] for tensor in given):
+            return None
+        self.calls[self.at] = number
+        self.plan.dealt.add(name)
+        before, drawn = torch.get_rng_state(), []
+        for row in range(rows):
+            self.seeded_for(self.window + 1, number, first + row)
+            own = (arg.narrow(0, row * each, each) if isinstance(arg, torch.Tensor) else arg for arg in args)
+            drawn.append(func(*(arg.float() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg for arg in own), **kwargs))
+        torch.set_rng_state(before)
+        drawn = torch.cat(drawn)
+        return drawn.to(given[0].dtype) if drawn.is_floating_point() else drawn

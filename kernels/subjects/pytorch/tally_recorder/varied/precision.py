@@ -11,6 +11,28 @@ def name_of(func):
     return func._schema.name.rpartition("::")[2]
 
 
+def unscaled(gradients, found, factor):
+    """_amp_foreach_non_finite_check_and_unscale_, in any format."""
+    for gradient in gradients:
+        if not bool(gradient.isfinite().all()):
+            found.fill_(1.0)
+        gradient.mul_(factor.to(gradient))
+
+
+def rescaled(scale, steps, found, growth, backoff, interval):
+    """_amp_update_scale_, in any format."""
+    if bool(found):
+        steps.zero_()
+        return scale.mul_(backoff)
+    if int(steps.add_(1)) == interval:
+        steps.zero_()
+        scale.mul_(growth)
+    return scale
+
+
+SCALER = {"_amp_foreach_non_finite_check_and_unscale_": unscaled, "_amp_update_scale_": rescaled}
+
+
 class Lifts(TorchDispatchMode):
     """Formats that an operation is asked for, and those of what it is given, are float64, or `dtype`, in place of a lower one. What an
     operation writes to, or hands out as it is, keeps its own."""
@@ -24,7 +46,9 @@ class Lifts(TorchDispatchMode):
         kwargs = kwargs or {}
         if kwargs.get("dtype") in self.low:
             self.found, kwargs = True, {**kwargs, "dtype": self.dtype}
-        if not shares(func) and not name_of(func).startswith("_amp"):
+        if name_of(func) in SCALER:  # which has kernels for float32 alone
+            return SCALER[name_of(func)](*args)
+        if not shares(func):
             args = tuple(self.lifted(arg) for arg in args)
             kwargs = {key: self.lifted(value) for key, value in kwargs.items()}
         return func(*args, **kwargs)

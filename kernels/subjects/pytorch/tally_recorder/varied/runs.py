@@ -16,10 +16,13 @@ from .places import own_frame
 from .precision import Lifts
 from .rows import count_of, dealt, hash_of, mapped, spans_of
 from .stepped import Stepped, Uncleared, options_of
+from .state import COMPLEX, cast, moved_by_half_ulps, moved_rows, parts_of, tensors_of_state, without_extents
 from .weights import Weights
 
 DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded alike for every window: rows of other micro-batches may "
                    "have other numbers")
+SEEDED_WITHIN = ("the step seeds torch's generator: what it draws was dealt by rows all the same, and that micro-batches draw alike for "
+                 "that is not seen")
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 
 
@@ -58,39 +61,6 @@ def seed_all(seed):
 def other_generators():
     numpy = sys.modules.get("numpy")
     return random.getstate(), numpy and str(numpy.random.get_state(legacy=False)["state"])
-
-
-def moved_by_half_ulps(stream, unit):
-    """Moves a tensor by up to half an ulp of a format with this unit, relative to each element."""
-    generator = torch.Generator().manual_seed(stream)
-
-    def moved(value):
-        draw = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
-        return value + (value * (unit * draw).to(value.device)).to(value)
-    return moved
-
-
-def parts_of(state, kinds, name=""):
-    """(name, part) of all modules, optimizers and tensors that `make` gave, in dicts and lists."""
-    if isinstance(state, kinds):
-        yield name, state
-    elif isinstance(state, dict):
-        for key, value in state.items():
-            yield from parts_of(value, kinds, f"{name}.{key}" if name else str(key))
-    elif isinstance(state, (list, tuple)):
-        for i, value in enumerate(state):
-            yield from parts_of(value, kinds, f"{name}.{i}" if name else str(i))
-
-
-def tensors_of_state(state):
-    """By name: parameters and buffers of the modules, and tensors beside them."""
-    found = {}
-    for name, module in parts_of(state, torch.nn.Module):
-        for own, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            found[f"{name}.{own}" if name else own] = tensor
-    for name, tensor in parts_of(state, torch.Tensor):
-        found.setdefault(name, tensor)
-    return found
 
 
 class Steps:
@@ -153,24 +123,17 @@ class Function(Executor):
         """What `make` builds from the seed, cast; `moved` changes each floating tensor."""
         seed_all(self.seed)
         state = self.make()
+        if without_extents(state):
+            raise without_extents(state)
         tensors = tensors_of_state(state)
-        if not any(tensor.is_floating_point() for tensor in tensors.values()):
+        if not any(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors.values()):
             raise CaptureError(f"vary: found no model and no tensor in what `make` gives ({type(state).__name__}), expected the "
                                "models and optimizers of the loop in a dict or a list; return them")
+        held = [value for _, optimizer in parts_of(state, torch.optim.Optimizer) for of_one in optimizer.state.values()
+                for value in of_one.values() if isinstance(value, torch.Tensor)]  # what some make before their first step
         with torch.no_grad():
-            for tensor in tensors.values():
-                if tensor.is_floating_point():
-                    value, gradient = tensor.detach().to(dtype), tensor.grad if tensor.is_leaf else None
-                    if gradient is not None:
-                        tensor.grad = None
-                    tensor.data = moved(value) if moved else value
-                    if gradient is not None:
-                        tensor.grad = gradient.to(dtype)
-        for _, optimizer in parts_of(state, torch.optim.Optimizer):
-            for held in optimizer.state.values():  # what some make before their first step
-                for name, value in held.items():
-                    if isinstance(value, torch.Tensor) and value.is_floating_point():
-                        held[name] = value.to(dtype)
+            cast(tensors.values(), dtype, moved)
+            cast(held, dtype)
         return state
 
     def drawn(self, window):
@@ -221,7 +184,7 @@ class Function(Executor):
     def is_dealt(self, dtype, dropout):
         """Whether the whole batch comes to its end, and all draws can be dealt."""
         whole, cut = ([spans_of(sizes, self.rows)] * self.windows for sizes in (None, (1, self.rows - 1)))
-        self.plans, self.lifts = {False: Plan(dropout), True: Plan(False)}, Lifts()
+        self.plans, self.lifts = {False: Plan(dropout), True: Plan(False)}, Lifts(dtype)
         self.first, plan = self.trained(dtype, whole), self.plans[False]
         if self.first.error:
             return False
@@ -244,7 +207,7 @@ class Function(Executor):
             self.layers = [label(*layer) for layer in layers]
             for _, layer in layers if "batch_norm" in frozen else ():
                 hold(layer, dtype)
-            before = None if self.wholes else {name: tensor.clone() for name, tensor in tensors_of_state(state).items()}
+            before = {name: (tensor.shape, None if self.wholes else tensor.detach().clone()) for name, tensor in tensors_of_state(state).items()}
             steps = Steps(state, ended)
             if watch:
                 watch.begins(tensors_of_state(state), [optimizer for _, optimizer in parts_of(state, torch.optim.Optimizer)])
@@ -261,28 +224,42 @@ class Function(Executor):
                     watch.window()
                 seed_all(self.seed + 1000 + window)
                 before_step = other_generators()
-                if self.lifts and dtype == torch.float64:
+                if self.lifts and dtype == self.lifts.dtype:
                     modes.enter_context(self.lifts)
                 with modes, steps.running(), Items() as items:
                     ended.error = self.stepped(state, micro_batches, dtype)
                 ended.items.append(items.of(rows, own))
                 ended.places.append(of_round(items.places, len(own)))
-                if other_generators() != before_step and DRAWN_ELSEWHERE not in self.notes:
-                    self.notes.append(DRAWN_ELSEWHERE)
+                if other_generators() != before_step:
+                    self.note(DRAWN_ELSEWHERE)
+                if self.plans and torch.initial_seed() != self.seed + 1000 + window:
+                    self.note(SEEDED_WITHIN)
                 if ended.error:
                     break
         ended.rows_hash = hash_of(drawn)
-        ended.tensors = {name: tensor.detach().clone() for name, tensor in tensors_of_state(state).items()}
-        if before is not None:
-            ended.trained = any(name not in before or not torch.equal(tensor, before[name]) for name, tensor in ended.tensors.items())
+        self.keep(ended, tensors_of_state(state), before)
         return ended
+
+    def keep(self, ended, tensors, before):
+        """Of what was there before: what the run left. What is made on the way, such as a list of losses, has another length with
+        other micro-batches."""
+        kept = {name: tensor for name, tensor in tensors.items() if name in before and tensor.shape == before[name][0]}
+        for name in sorted(tensors.keys() - kept.keys())[:1]:
+            self.note(f"not compared: what the loop makes as it goes, or makes anew with other extents ({name})")
+        ended.tensors = {name: tensor.detach().clone() for name, tensor in kept.items()}
+        if not self.wholes:
+            ended.trained = any(not torch.equal(tensor, before[name][1]) for name, tensor in kept.items())
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
 
     @staticmethod
     def cast(tensor, dtype, moved):
-        if not tensor.is_floating_point():
+        if not (tensor.is_floating_point() or tensor.is_complex()):
             return tensor.contiguous()
-        value = tensor.detach().to(dtype).contiguous()
-        return moved(value) if moved else value
+        value = tensor.detach().to(COMPLEX[dtype] if tensor.is_complex() else dtype).contiguous()
+        return moved_rows(value, moved) if moved else value
 
     def stepped(self, state, micro_batches, dtype):
         """What ended the step early, if anything did."""
