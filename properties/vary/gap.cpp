@@ -71,6 +71,12 @@ VaryGap failed_gap(VaryGap gap, const std::string& kind, const std::string& erro
   return gap;
 }
 
+/// What a run in the low precision adds to the noise. Rounding does not exceed what half ulps do by more than the precisions
+/// are apart: where it seems to, the two precisions train different loops, and the low one says nothing of the high one.
+double drift_by_rounding(const VaryRuns& runs, double low, double noise) {
+  return std::isnan(low) || low * boundary_of(runs) <= noise ? low : noise;
+}
+
 void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const VaryRun& moved,
                   const std::vector<VaryGap>& before) {
   const Distances of_moved(moved);
@@ -78,8 +84,9 @@ void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const
   const double unit = unit_of(runs.precisions.back());
   for (const VaryTensor& tensor : high.tensors) {
     const auto drift = drifts.find(tensor.name);
-    const double seen = drift == drifts.end() ? unit : std::max(unit, drift->second);
-    gap.tensors.push_back({tensor.name, tensor.distance(), std::nullopt, larger(of_moved(tensor.name), seen)});
+    const double noise = larger(of_moved(tensor.name), unit);
+    const double seen = drift == drifts.end() ? 0 : drift_by_rounding(runs, drift->second, noise);
+    gap.tensors.push_back({tensor.name, tensor.distance(), std::nullopt, larger(noise, seen)});
   }
 }
 
@@ -91,7 +98,8 @@ void take_low(VaryGap& gap, const VaryRun& low) {
 /// Up to which distance in the high precision a tensor differs by rounding.
 double allowed(const VaryRuns& runs, const VaryTensorGap& tensor) {
   const bool low = has_two(runs) && tensor.in_low;
-  return boundary_of(runs) * (low ? larger(*tensor.in_low, tensor.noise) : tensor.noise);
+  if (!low) return boundary_of(runs) * tensor.noise;
+  return boundary_of(runs) * larger(drift_by_rounding(runs, *tensor.in_low, tensor.noise), tensor.noise);
 }
 
 std::vector<VaryTensorGap*> beyond_in(const VaryRuns& runs, VaryGap& gap) {

@@ -179,7 +179,9 @@ std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
   if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;
-  const auto told = told_by_weights(report, book, {gap.sizes, frozen, 0});
+  auto told = told_by_weights(report, book, {gap.sizes, frozen, 0});
+  if (told && told->name == "behind the first step" && gap.in_high <= sharpness_of(book.runs()))
+    told = ToldCause{"unknown", {}};  // the gap is smaller than what weights can show
   const auto beside = told && told->name != "options" ? told_by_options(book, {gap.sizes, frozen, 0}, 0) : std::nullopt;
   if (beside) report.notes.push_back(filled_in(vary_cause(beside->name).what, beside->numbers));
   return told;

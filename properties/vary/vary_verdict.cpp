@@ -41,6 +41,16 @@ std::string turned_tensors(const std::vector<VaryTensorGap>& tensors) {
   return count <= 1 ? first : first + " and " + std::to_string(count - 1) + " more";
 }
 
+/// Whether nothing is left that rounding did not turn: no partition has a tensor that was held against the whole batch's.
+bool all_is_decision(const std::vector<VaryGap>& gaps) {
+  return std::ranges::all_of(gaps, [](const VaryGap& gap) {
+    return gap.kind == "not judged" ||
+           (gap.kind == "decision" && std::ranges::all_of(gap.tensors, [](const VaryTensorGap& tensor) {
+              return tensor.kind == "decision";
+            }));
+  });
+}
+
 std::string pass_text(const VaryReport& report) {
   const std::size_t open = count_of(report.gaps, "not judged"), turned = count_of(report.gaps, "decision");
   const std::size_t judged = report.gaps.size() - open;
@@ -65,6 +75,13 @@ void take_end(VaryReport& report, const RunBook& book) {
   if (count_of(report.gaps, "not judged") == report.gaps.size()) {
     report.verdict = "error", report.cause = "not finite in the whole batch";
     report.what = report.gaps.front().error, report.change = "give rows and a rate at which the loop trains";
+    return;
+  }
+  if (all_is_decision(report.gaps)) {
+    report.verdict = "error", report.cause = "decisions";
+    report.what = "rounding turns decisions in every partition, until no tensor ends where the whole batch's does";
+    report.change = "give rows and a rate at which less hangs on last bits: no ties, no number that is met by `==`, which an "
+                    "integer or a boolean would be";
     return;
   }
   const VaryRun* whole = book.found(whole_run(book.runs(), {}));

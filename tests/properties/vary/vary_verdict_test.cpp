@@ -240,6 +240,19 @@ TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
   EXPECT_EQ(vary_verdict(runs).verdict, "pass");
   high.tensors[0].max = std::nextafter(high.tensors[0].max, 1);
   EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "it is asked whether a decision was turned";
+  low.tensors[0].max = 0.5;
+  EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "what half ulps cannot do is no rounding: float32 trains another loop";
+}
+
+TEST(VaryVerdict, does_not_pass_where_rounding_turned_all_there_is) {
+  VaryRuns runs;
+  judged(loop_of("adam of noise"), runs);
+  for (VaryRun& run : runs.runs)
+    std::erase_if(run.tensors, [](const VaryTensor& tensor) { return tensor.name != "noise"; });
+
+  const VaryReport report = vary_verdict(runs);
+  EXPECT_EQ(report.verdict, "error") << report.sentence();
+  EXPECT_EQ(report.cause, "decisions");
 }
 
 }  // namespace

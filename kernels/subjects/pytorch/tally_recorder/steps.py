@@ -7,7 +7,8 @@ import torch
 
 class SeesSteps:
     """Tells `listener` of `step_begins()` and `step_ends()`. A closure runs first: Lightning runs the last micro-batch
-    of a window there."""
+    of a window there. Where it is evaluated once more within a step, `step_ends()` is told as well, or `evaluated()` if
+    the listener has that."""
 
     def __init__(self, optimizer, listener):
         self.optimizer, self.listener = optimizer, listener
@@ -39,7 +40,7 @@ class SeesSteps:
         def closed():
             nonlocal evaluated
             if evaluated and self.listener is not None:
-                self.listener.step_ends()
+                getattr(self.listener, "evaluated", self.listener.step_ends)()
             evaluated, result = True, closure()
             if self.listener is not None:
                 self.listener.step_begins()

@@ -45,7 +45,7 @@ class Draws(TorchDispatchMode):
         self.plan, self.window, self.spans, self.count, self.seed = plan, window, spans, count, seed
         self.learns, self.at, self.calls = spans == [(0, count)], None, {}
         self.places = [(tensor.data_ptr(), tensor.stride(0) * tensor.element_size(), tensor.shape[0])
-                       for tensor in tensors_of(rows) if tensor.numel()]
+                       for tensor in tensors_of(rows) if tensor.numel() and tensor.dim()]
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -100,7 +100,8 @@ def differences(left, reference):
         scales, most = [], []
         for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK)):
             b = b.double()
-            scales.append(b.abs().max())
-            most.append((a.double() - b).abs_().max())
+            scales.append(torch.where(b.isinf(), torch.zeros_like(b), b).abs_().max())
+            apart = a.double() - b
+            most.append(torch.where(a == b, torch.zeros_like(b), apart).abs_().max())
         found.append({"name": name, "scale": figure(torch.stack(scales).max()), "max": figure(torch.stack(most).max())})
     return found

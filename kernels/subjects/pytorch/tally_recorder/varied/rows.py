@@ -37,9 +37,21 @@ def mapped(rows, change):
 
 
 def count_of(rows):
-    """How many rows there are: the first extent of every tensor. None where they differ, or there is no tensor."""
-    counts = {tensor.shape[0] if tensor.dim() else None for tensor in tensors_of(rows)}
+    """How many rows there are: the first extent of every tensor that has one. None where they differ, or there is no tensor."""
+    counts = {tensor.shape[0] for tensor in tensors_of(rows) if tensor.dim()}
     return counts.pop() if len(counts) == 1 else None
+
+
+def not_dealt(rows, count, name=""):
+    """What looks like rows and is no tensor, which would stand whole in every micro-batch: an array, or a list as long as there
+    are rows. None where nothing does."""
+    if isinstance(rows, Mapping):
+        return next(filter(None, (not_dealt(value, count, f"'{key}'") for key, value in rows.items())), None)
+    if isinstance(rows, (list, tuple)) and any(True for _ in tensors_of(rows)):
+        return next(filter(None, (not_dealt(value, count, f"[{i}]") for i, value in enumerate(rows))), None)
+    if isinstance(rows, (list, tuple)) and len(rows) == count or not isinstance(rows, torch.Tensor) and hasattr(rows, "__array__"):
+        return f"{type(rows).__name__} {name}".strip()
+    return None
 
 
 def spans_of(sizes, rows):
@@ -53,7 +65,7 @@ def spans_of(sizes, rows):
 
 def dealt(rows, spans):
     """The rows as micro-batches."""
-    return [mapped(rows, lambda tensor, a=a, b=b: tensor[a:b]) for a, b in spans]
+    return [mapped(rows, lambda tensor, a=a, b=b: tensor[a:b] if tensor.dim() else tensor) for a, b in spans]
 
 
 def hash_of(windows):
@@ -65,7 +77,7 @@ def hash_of(windows):
         for i in range(count_of(rows) or 0):
             row = hashlib.sha256()
             for tensor in tensors:
-                row.update(bytes(tensor[i].reshape(-1).view(torch.uint8).numpy()) if tensor[i].numel() else b"")
+                row.update(bytes((tensor[i] if tensor.dim() else tensor).reshape(-1).view(torch.uint8).numpy()) if tensor.numel() else b"")
             found.append(row.digest())
         whole.update(b"".join(sorted(found)) + b"|")
     return whole.hexdigest()

@@ -14,7 +14,7 @@ from .items import Items, of_round
 from .layers import hold, label, layers_of
 from .places import own_frame
 from .precision import Lifts
-from .rows import count_of, dealt, hash_of, mapped, spans_of
+from .rows import count_of, dealt, hash_of, mapped, not_dealt, spans_of
 from .stepped import Stepped, Uncleared, options_of
 from .state import COMPLEX, cast, moved_by_half_ulps, moved_rows, parts_of, tensors_of_state, without_extents
 from .weights import Weights
@@ -67,7 +67,7 @@ class Steps:
     """Sees the steps of all optimizers of a run, window by window."""
 
     def __init__(self, state, ended):
-        self.ended, self.uncleared = ended, Uncleared()
+        self.ended, self.uncleared, self.within = ended, Uncleared(), None  # the optimizer whose step goes on
         for _, optimizer in parts_of(state, torch.optim.Optimizer):
             Stepped(self, optimizer)
 
@@ -76,12 +76,19 @@ class Steps:
         self.ended.options.append([])
 
     def step_begins(self, optimizer):
+        if self.within is optimizer:
+            return
+        self.within = optimizer
         self.ended.options[-1].append(options_of(optimizer))
         window = len(self.ended.steps) - 1
         if self.uncleared.is_handed(optimizer) and window not in self.ended.uncleared:
             self.ended.uncleared.append(window)
 
+    def evaluated(self):
+        """A closure that one step evaluates several times is one step."""
+
     def step_ends(self, optimizer):
+        self.within = None
         self.ended.steps[-1] += 1
         self.uncleared.stepped(optimizer)
 
@@ -106,7 +113,12 @@ class Function(Executor):
         for name, value, least in (("rows", rows, 2), ("windows", windows, 1)):
             if not isinstance(value, int) or value < least:
                 raise CaptureError(f"vary: found {name}={value!r}, expected a whole number of at least {least}; pass another")
+        if inspect.isgeneratorfunction(inspect.unwrap(getattr(step, "func", step))):
+            raise CaptureError("vary: found a step that yields, expected one that trains a window when it is called; call all of it")
         for window in range(windows):
+            if not_dealt(self.drawn(window), rows):
+                raise CaptureError(f"vary: found {not_dealt(self.drawn(window), rows)} in data({window}), expected rows as tensors, which "
+                                   "can be cut; make a tensor of them")
             found = count_of(self.drawn(window))
             if found != rows:
                 raise CaptureError(f"vary: found {found or 'no'} rows in data({window}), expected {rows} in the first extent of "

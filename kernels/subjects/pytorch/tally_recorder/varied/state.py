@@ -56,7 +56,7 @@ def tensors_of_state(state):
 
 
 def storage_of(tensor):
-    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()._untyped()
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
 
 
 def cast(tensors, dtype, moved=None):

@@ -9,6 +9,7 @@ class Stepped:
 
     def __init__(self, listener, optimizer):
         self.listener, self.optimizer = listener, optimizer
+        self.evaluated = getattr(listener, "evaluated", self.step_ends)
         SeesSteps(optimizer, self)
 
     def step_begins(self):

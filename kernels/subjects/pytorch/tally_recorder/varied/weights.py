@@ -160,6 +160,11 @@ def with_terms(sums, target, terms, names):
     return [{"name": name, "weight": weight} for (name, _), weight in zip(chosen, weights[len(sums):])], rest
 
 
+def is_last_alone(weights):
+    """Whether no micro-batch but the last counts."""
+    return len(weights) > 1 and all(abs(weight) <= HALF_OF_64 * abs(weights[-1]) for weight in weights[:-1])
+
+
 class Weights:
     """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
 
@@ -191,9 +196,17 @@ class Weights:
             return entry
         stage = next((stage for stage in ("accumulated", "handed")
                       if unlike(getattr(cut[window], stage), getattr(whole[window], stage))), "handed")
-        places = cut[window].places
-        entry.update(stage=stage, places=places, place=places.get("step") if stage == "handed" else
-                     places["scaled"] or places["backward"])
+        fitted = self.fitted({**entry, "stage": stage}, window, spans, cut, whole)
+        if stage == "accumulated" and is_last_alone(fitted["found"]):  # the loop may add up in a buffer of its own
+            handed = self.fitted({**entry, "stage": "handed"}, window, spans, cut, whole)
+            fitted = fitted if is_last_alone(handed["found"]) else handed
+        return fitted
+
+    def fitted(self, entry, window, spans, cut, whole):
+        """The entry, with the weights of its stage."""
+        stage, places, sizes, frozen = entry["stage"], cut[window].places, entry["sizes"], tuple(entry.get("frozen", ()))
+        entry.update(places=places, place=places.get("step") if stage == "handed" else places["scaled"] or places["backward"])
+        all_rows = [(0, self.function.rows)]
         alone = [self.alone([all_rows] * window + [[span]], frozen, stage) for span in spans]
         target, wanted = getattr(cut[window], stage), getattr(whole[window], stage)
         if not target or not wanted or not all(alone):

@@ -6,6 +6,7 @@ import torch
 
 from ..precision import Lifts, name_of, shares
 from ..rows import mapped
+from ..state import is_flag
 from .roots import tensors_of
 
 set_default_dtype = torch.set_default_dtype
@@ -33,12 +34,12 @@ def is_part(tensor):
 
 
 def moved_rows(tensor, stream, size):
-    """Moves each row by up to `size` of each element, by what the row itself and the stream draw: in whatever micro-batch a
-    row comes, it is moved alike."""
+    """Moves each row by up to `size` of each element but its flags, by what the row itself and the stream draw: in whatever
+    micro-batch a row comes, it is moved alike."""
     moved = tensor.clone()
     for row in moved if moved.dim() else ():
         draw = torch.rand(row.shape, generator=generator_of(row, stream), dtype=torch.float64) * 2 - 1
-        row.mul_((1 + size * draw).to(row))
+        row.mul_(torch.where(is_flag(row), torch.ones_like(draw), 1 + size * draw).to(row))
     return moved
 
 
