@@ -57,7 +57,15 @@ class Executor:
 
     def apart(self, ended, against):
         """The entries `tensors` of a run."""
+        for name, value in ended.tensors.items():
+            if not can_round(value) and not name.endswith("num_batches_tracked") and not torch.equal(value, against.tensors[name]):
+                self.note(f"not compared: whole numbers, which differ ({name})")
+                break
         return differences(ended.tensors, against.tensors)
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
 
     def weights(self, ask):  # pylint: disable=unused-argument
         """An entry of `weights` in vary.json; None where they cannot be told."""
@@ -84,6 +92,10 @@ def reals(tensor):
     return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
+def can_round(tensor):
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
 def differences(left, reference):
     """The entries `tensors` of a run, of all that can be rounded."""
     if left.keys() != reference.keys():
@@ -92,7 +104,7 @@ def differences(left, reference):
     found = []
     for name, value in left.items():
         one, two = reals(value), reals(reference[name])
-        if not one.is_floating_point() or not one.numel():
+        if not can_round(value) or not one.numel():
             continue
         if one.shape != two.shape:
             raise CaptureError(f"vary: found {name} with extents {list(one.shape)} and {list(two.shape)} in two runs, expected "

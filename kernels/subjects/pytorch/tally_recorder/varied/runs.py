@@ -9,7 +9,7 @@ import torch
 
 from ..errors import CaptureError
 from .draws import Draws, MicroBatches, Plan
-from .executor import Ended, Executor
+from .executor import Ended, Executor, can_round
 from .items import Items, of_round
 from .layers import hold, label, layers_of
 from .places import own_frame
@@ -260,11 +260,7 @@ class Function(Executor):
             self.note(f"not compared: what the loop makes as it goes, or makes anew with other extents ({name})")
         ended.tensors = {name: tensor.detach().clone() for name, tensor in kept.items()}
         if not self.wholes:
-            ended.trained = any(not torch.equal(tensor, before[name][1]) for name, tensor in kept.items())
-
-    def note(self, text):
-        if text not in self.notes:
-            self.notes.append(text)
+            ended.trained = any(can_round(tensor) and not torch.equal(tensor, before[name][1]) for name, tensor in kept.items())
 
     @staticmethod
     def cast(tensor, dtype, moved):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..errors import CaptureError
 from ..verdict import command, run
-from .runs import Function
+from .runs import DRAWN_ELSEWHERE, Function
 
 FILE, PAGE = "vary.json", "vary.html"
 
@@ -81,6 +81,9 @@ def verdict_of(executor, out=None, tally=None):
         answer, _ = judged(executor, folder, tally)
         if answer["verdict"] == "error":
             raise CaptureError(f"vary: {answer['sentence']}")
+        if answer["verdict"] == "fail" and DRAWN_ELSEWHERE in executor.notes:
+            raise CaptureError("vary: found a step that draws from Python's or NumPy's generator, other numbers with other micro-batches, "
+                               "expected PyTorch's, whose numbers are dealt by rows; draw with torch, or in `data`")
         kept = kept or answer["verdict"] == "fail"
         if kept:
             run(command(tally), "vary", folder)

@@ -33,6 +33,12 @@ def is_part(tensor):
         tensor.untyped_storage().nbytes() // tensor.element_size() if hasattr(tensor, "untyped_storage") else len(tensor.storage()))
 
 
+def is_transformed(tensor):
+    """Whether it stands for others within a transform of torch.func."""
+    functorch = getattr(torch._C, "_functorch", None)
+    return functorch is not None and functorch.is_functorch_wrapped_tensor(tensor)
+
+
 def moved_rows(tensor, stream, size):
     """Moves each row by up to `size` of each element but its flags, by what the row itself and the stream draw: in whatever
     micro-batch a row comes, it is moved alike."""
@@ -116,7 +122,7 @@ class Casts(Lifts):
         """Parameters and buffers, in place; those of modules `beside` what is trained are moved in whatever order they come."""
         with self.aside(), torch.no_grad():
             for tensor in tensors:
-                if id(tensor) in self.cast_already or not tensor.is_floating_point():
+                if id(tensor) in self.cast_already or not tensor.is_floating_point() or is_transformed(tensor):
                     continue
                 self.cast_already[id(tensor)] = tensor
                 value = tensor.detach().to(self.dtype)

@@ -166,10 +166,6 @@ class Script(Executor):
             self.note(f"with micro-batches of {sizes} rows the script trains on {other} rows that the windows of the whole batch do not "
                       f"have, and leaves out {lost}")
 
-    def note(self, text):
-        if text not in self.notes:
-            self.notes.append(text)
-
     def prepare(self):
         """The first run, of the whole batch: what the script is like. It may have fewer windows than were asked for, and no
         float64."""
