@@ -116,6 +116,21 @@ ToldCause told_by_the_rest(const RunBook& book, const HowWeights& how, ToldCause
   return told_by_options(book, how, book.runs().windows).value_or(std::move(else_told));
 }
 
+bool is_order(const ToldCause& told) {
+  return told.name == "each later counts more" || told.name == "each earlier counts more";
+}
+
+/// Of two micro-batches one counts more in any case: whether it is an order, single rows show. Nothing where weights are
+/// asked for.
+std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, const ToldCause& told) {
+  const double sharpness = sharpness_of(book.runs());
+  const VaryWeights* single = book.weights({partitions_of(book.runs()).back(), how.frozen, how.window});
+  if (single == nullptr) return std::nullopt;
+  const bool tells = !single->found.empty() && single->rest <= sharpness && single->meant_rest <= sharpness;
+  if (tells && cause_of_weights({{counts_of(book, *single), single}}, sharpness).name == told.name) return told;
+  return ToldCause{"weights", told.numbers};
+}
+
 /// Nothing where weights are asked for.
 std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowWeights how) {
   const double sharpness = sharpness_of(book.runs());
@@ -156,7 +171,8 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
     const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
     if (tells) partitions.push_back({counts_of(book, *further), further});
   }
-  return cause_of_weights(partitions, sharpness);
+  const ToldCause told = cause_of_weights(partitions, sharpness);
+  return is_order(told) && how.sizes.size() == 2 ? told_by_order(book, how, told) : told;
 }
 
 }  // namespace

@@ -45,9 +45,8 @@ std::string turned_tensors(const std::vector<VaryTensorGap>& tensors) {
 bool all_is_decision(const std::vector<VaryGap>& gaps) {
   return std::ranges::all_of(gaps, [](const VaryGap& gap) {
     return gap.kind == "not judged" ||
-           (gap.kind == "decision" && std::ranges::all_of(gap.tensors, [](const VaryTensorGap& tensor) {
-              return tensor.kind == "decision";
-            }));
+           (gap.kind == "decision" &&
+            std::ranges::all_of(gap.tensors, [](const VaryTensorGap& tensor) { return tensor.kind == "decision"; }));
   });
 }
 
@@ -80,8 +79,9 @@ void take_end(VaryReport& report, const RunBook& book) {
   if (all_is_decision(report.gaps)) {
     report.verdict = "error", report.cause = "decisions";
     report.what = "rounding turns decisions in every partition, until no tensor ends where the whole batch's does";
-    report.change = "give rows and a rate at which less hangs on last bits: no ties, no number that is met by `==`, which an "
-                    "integer or a boolean would be";
+    report.change =
+        "give rows and a rate at which less hangs on last bits: no ties, no number that is met by `==`, which an "
+        "integer or a boolean would be";
     return;
   }
   const VaryRun* whole = book.found(whole_run(book.runs(), {}));

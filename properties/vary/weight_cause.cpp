@@ -30,6 +30,14 @@ bool is_silent(const VaryWeights& weights, std::size_t k, double sharpness) {
 /// Of rows where no items were seen, or where the loop divides by rows all the same.
 const std::vector<double>& counted_of(const VaryCounts& counts, bool rows) { return rows ? counts.rows : counts.items; }
 
+/// Whether padding makes other counts than rows: where every row is as long, and the whole batch's as well, it does not.
+bool is_padded(const VaryCounts& counts) {
+  if (!(counts.whole_places > 0)) return false;
+  for (std::size_t k = 0; k < counts.rows.size(); ++k)
+    if (counts.places[k] * sum_of(counts.rows) != counts.whole_places * counts.rows[k]) return true;
+  return false;
+}
+
 /// Micro-batch k's factors by name. Those of counts are the search of captures as well.
 std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k, bool rows) {
   const std::vector<double>& own = counted_of(counts, rows);
@@ -39,7 +47,7 @@ std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k
     named[factor.name] = factor.value;
   if (!rows && counts.items != counts.rows && own[k] > 0)
     named["(n_k/N)/(t_k/T)"] = counts.rows[k] / sum_of(counts.rows) / (own[k] / all);
-  if (!rows && counts.whole_places > 0 && counts.places[k] > 0) {
+  if (!rows && is_padded(counts) && counts.places[k] > 0) {
     named["P/p_k"] = counts.whole_places / counts.places[k];
     named["P/(K p_k)"] = named["P/p_k"] / static_cast<double>(own.size());
   }
@@ -139,10 +147,10 @@ bool counts_vary(const VaryCounts& counts) {
   return (counts.items != counts.rows && !all_alike(counts.items)) || !all_alike(counts.places);
 }
 
-/// Where no formula fits: what the weights have in common. An order of two, or one beside counts that differ, is none.
+/// Where no formula fits: what the weights have in common. An order beside counts that differ is none.
 std::string shape_of(const WeighedPartition& partition, double sharpness) {
   const VaryWeights& weights = *partition.weights;
-  const bool ordered = weights.found.size() > 2 && !counts_vary(partition.counts);
+  const bool ordered = !counts_vary(partition.counts);
   bool alike = true, constant = true, rising = true, falling = true;
   for (std::size_t k = 1; k < weights.found.size(); ++k) {
     const double before = ratio_of(weights, k - 1), here = ratio_of(weights, k);

@@ -67,6 +67,17 @@ TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
   }
 }
 
+TEST(VaryVerdict, sees_an_order_in_two_only_where_single_rows_show_it) {
+  VaryRuns runs;
+  judged(loop_of("clips before the last"), runs);
+  const auto single =
+      std::ranges::find_if(runs.weights, [](const VaryWeights& weights) { return weights.how.sizes.size() == 8; });
+  ASSERT_NE(single, runs.weights.end());
+  single->found[4] = single->found[0] / 2;
+
+  EXPECT_EQ(vary_verdict(runs).cause, "weights");
+}
+
 TEST(VaryVerdict, counts_items_where_they_were_seen) {
   const VaryReport report = judged(loop_of("mean of items"));
 
@@ -241,7 +252,8 @@ TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
   high.tensors[0].max = std::nextafter(high.tensors[0].max, 1);
   EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "it is asked whether a decision was turned";
   low.tensors[0].max = 0.5;
-  EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "what half ulps cannot do is no rounding: float32 trains another loop";
+  EXPECT_EQ(vary_verdict(runs).verdict, "asks")
+      << "what half ulps cannot do is no rounding: float32 trains another loop";
 }
 
 TEST(VaryVerdict, does_not_pass_where_rounding_turned_all_there_is) {

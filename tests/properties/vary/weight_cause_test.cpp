@@ -80,9 +80,9 @@ TEST(WeightCause, counts_places_of_padding_where_the_loop_does) {
   EXPECT_EQ(told(padded, [](std::size_t k) { return double(3 - k); }).name, "weights");
 }
 
-TEST(WeightCause, sees_no_order_in_two) {
-  const VaryCounts two{{4, 4}, {4, 4}, 1};
-  EXPECT_EQ(told(two, [](std::size_t k) { return 0.3 + 0.4 * double(k); }).name, "weights");
+TEST(WeightCause, counts_rows_where_padding_makes_no_other_counts) {
+  const VaryCounts alike{{3, 3, 2}, {5, 6, 9}, 1, {9, 9, 6}, 24};
+  EXPECT_EQ(told(alike, [&](std::size_t k) { return 8 / (3 * alike.rows[k]); }).name, "1/(K n_k)");
 }
 
 TEST(WeightCause, sees_a_formula_behind_a_factor_of_all) {
