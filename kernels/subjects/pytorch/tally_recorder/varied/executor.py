@@ -35,11 +35,12 @@ class Executor:
     def __init__(self, rows, windows, seed, precisions=("float64", "float32")):
         self.rows, self.windows, self.seed, self.precisions = rows, windows, seed, list(precisions)
         self.notes, self.layers, self.wholes = [], [], {}
+        self.equal_only = False  # whether micro-batches can have one size alone; may turn out as it runs
 
     def head(self):
         """What vary.json begins with."""
         return {"tally_vary": 1, "loop": self.loop(), "rows": self.rows, "windows": self.windows, "seed": self.seed,
-                "precisions": self.precisions}
+                "precisions": self.precisions, "equal_only": self.equal_only}
 
     def run(self, ask):
         """An entry of `runs` in vary.json."""

@@ -70,6 +70,7 @@ def judged(executor, folder, tally=None):
             else:
                 document["weights"].append(executor.weights(ask["weights"]))
             document["notes"], document["layers"] = executor.notes, executor.layers
+            document["equal_only"] = executor.equal_only
 
 
 def verdict_of(executor, out=None, tally=None):

@@ -20,6 +20,8 @@ from .presets import PRESETS
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 UNMOVED = 0, ""
+EQUAL_ONLY = ("only equal micro-batches were dealt: no DataLoader deals them, or it drops a short last batch; a script that can deal others "
+              "says so by {sizes}")
 SLOW = 10  # seconds of silence that a progress line breaks where no terminal is
 
 
@@ -32,16 +34,13 @@ class Script(Executor):
         self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
-        self.equal_only, self.process, self.rows_of_all, self.drawn = False, None, None, None
+        self.process, self.rows_of_all, self.drawn = None, None, None
         self.kept = {}  # the files of whole runs, by what they were moved by and what was held still
         self.beside = None  # names of tensors beside what is trained that the whole batch changes
 
     def loop(self):
         return {"name": os.path.basename(self.script), "file": self.script, "line": None, "kind": "script", "torch": torch.__version__,
                 "ranks": 1}
-
-    def head(self):
-        return {**super().head(), "equal_only": self.equal_only}
 
     def __enter__(self):
         return self
@@ -144,7 +143,10 @@ class Script(Executor):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes)} was "
                                f"said, expected one after {expected}; give the script's own words for both in --set")
-        if not seen["error"] and not ask["moved"] and ask["precision"] == self.precisions[0]:
+        if len(set(sizes)) > 1 and not seen["error"] and not self.can_deal_unequal(seen):
+            self.equal_only = True  # the program asks for no further ones, and leaves this one alone
+            self.note(EQUAL_ONLY)
+        elif not seen["error"] and not ask["moved"] and ask["precision"] == self.precisions[0]:
             self.compare_rows(ask, seen["rows"])
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
         if seen["error"] and own:
@@ -192,10 +194,9 @@ class Script(Executor):
                                f"expected {self.rows}; give the script's own words in --set, or --rows")
         if found is None:
             self.note("no rows were seen: the models are given no tensors that are not computed")
-        if not seen["short_last"] and "{sizes}" not in " ".join(self.words):
+        if not self.can_deal_unequal(seen):
             self.equal_only = True
-            self.note("only equal micro-batches were dealt: no DataLoader deals the rows, or it drops a short last batch; a script that "
-                      "can deal others says so by {sizes}")
+            self.note(EQUAL_ONLY)
         if seen["dropped"]:
             self.note("dropout was off in all runs")
         if seen["compiled"]:
@@ -203,6 +204,9 @@ class Script(Executor):
         self.layers, self.beside = seen["layers"], seen["beside"]
         self.about = 3 + (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
         self.first = seen, {}
+
+    def can_deal_unequal(self, seen):
+        return seen["short_last"] or "{sizes}" in " ".join(self.words)
 
     def what_was_asked(self, sizes):
         if self.words:
