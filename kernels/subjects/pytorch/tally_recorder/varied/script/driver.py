@@ -3,6 +3,7 @@
 Each is a run (see `Script.made`), in a process of its own that finds imported what all of them import. What is seen goes to
 `seen.json` beside the file, with how far the run ends from the kept one; gradients that were watched to `gradients.pt`, what
 the script says to `said.log`; a line behind each says how the process ended."""
+import gc
 import json
 import os
 import random
@@ -170,10 +171,15 @@ def run(path):
 
 def main():
     load(("torch._dynamo", *(module for name in sys.argv[1:] for module in PRESETS[name].modules)))  # an optimizer imports the first
+    gc.collect()
+    gc.freeze()  # what is imported: no run looks at it, or takes it down
     for line in iter(sys.stdin.readline, ""):
         child = os.fork()
         if not child:
-            return run(line.rstrip("\n"))
+            run(line.rstrip("\n"))
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(0)
         print(os.waitpid(child, 0)[1], flush=True)
 
 
