@@ -28,8 +28,13 @@ WHERE_IT_IS = ("kernels/device/cuda/", "kernels/ranks/mpi/", "kernels/ranks/nccl
 def units_of(program):
     told = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", f"reports/{program}"], check=True,
                           capture_output=True, text=True).stdout.splitlines()
-    on_host = [line for line in told if " -c " in line and "-DTALLY_CHECKED" not in line and "nvcc" not in line.split()[0]]
-    return [shlex.split(line.rsplit(" -c ", 1)[1])[0] for line in on_host]
+    return [shlex.split(line.rsplit(" -c ", 1)[1])[0] for line in told
+            if " -c " in line and "-DTALLY_CHECKED" not in line and not compiles_for_a_device(line)]
+
+
+def compiles_for_a_device(line):
+    """Whatever a compiler cache puts in front of it."""
+    return any(word.rpartition("/")[2] == "nvcc" for word in line.split(" -c ")[0].split())
 
 
 def sources_of(program):
@@ -89,6 +94,11 @@ class Budget(unittest.TestCase):
 
     def test_what_most_sources_include_is_light(self):
         self.assertEqual(too_wide(includes()), [])
+
+    def test_a_device_compiler_is_known_behind_a_cache(self):
+        for launcher in ("", "/usr/bin/ccache ", "env A=b ccache "):
+            self.assertTrue(compiles_for_a_device(launcher + "/usr/local/cuda/bin/nvcc -I /nvcc/include -c a.cu"))
+            self.assertFalse(compiles_for_a_device(launcher + "/usr/bin/c++ -I /nvcc/include -c a.cu -o nvcc"))
 
     def test_a_heavy_header_is_named(self):
         files = {"a.hpp": (set(), {"filesystem", "string"}), "b.hpp": ({"a.hpp"}, {"regex"}), "c.cpp": ({"b.hpp"}, set()),
