@@ -6,7 +6,7 @@ import torch
 
 from ..precision import Lifts, name_of, shares
 from ..rows import mapped
-from ..state import is_flag
+from ..state import is_flag, storage_of
 from .roots import tensors_of
 
 set_default_dtype = torch.set_default_dtype
@@ -29,8 +29,7 @@ def generator_of(tensor, stream):
 
 def is_part(tensor):
     """Whether it lies in memory that holds more."""
-    return tensor.layout == torch.strided and 0 < tensor.numel() < (
-        tensor.untyped_storage().nbytes() // tensor.element_size() if hasattr(tensor, "untyped_storage") else len(tensor.storage()))
+    return tensor.layout == torch.strided and 0 < tensor.numel() < storage_of(tensor).nbytes() // tensor.element_size()
 
 
 def is_transformed(tensor):

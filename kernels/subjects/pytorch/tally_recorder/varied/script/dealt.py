@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 
 from ..rows import tensors_of
+from ..state import storage_of
 from .casts import memory_of
 
 
@@ -58,10 +59,10 @@ def row_of(item):
     return row.hexdigest()
 
 
-def storage_of(tensor):
+def place_of(tensor):
     """Where it lies; 0 of one that has no memory."""
     try:
-        return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).data_ptr()
+        return storage_of(tensor).data_ptr()
     except (RuntimeError, NotImplementedError):
         return 0
 
@@ -99,14 +100,14 @@ class Dealt:
             rows = rows_of([tensor for tensor in tensors if len(tensor) == len(tensors[0])], mask) if tensors else []
         dealt = Batch(rows, loader, epoch, self.window)
         for tensor in tensors:
-            self.places[storage_of(tensor)] = tensor.detach(), (dealt,)
+            self.places[place_of(tensor)] = tensor.detach(), (dealt,)
         if self.untold is not None:
             self.untold.append(dealt)
 
     def batches_of(self, tensors):
         found = {}
         for tensor in tensors:
-            for batch in self.places.get(storage_of(tensor), (None, ()))[1]:
+            for batch in self.places.get(place_of(tensor), (None, ()))[1]:
                 found[id(batch)] = batch
         return tuple(found.values())
 
@@ -115,7 +116,7 @@ class Dealt:
         batches = self.batches_of(given[1:] if in_place else given)
         if batches:
             for tensor in tensors_of(result):
-                place = storage_of(tensor)
+                place = place_of(tensor)
                 if place and (in_place or place not in self.places):
                     self.places[place] = tensor.detach(), batches
 
@@ -123,7 +124,7 @@ class Dealt:
         """{(batch, number): hash} of all rows that these hold: of the part of a tensor which is a part of the batch, those."""
         found = {}
         for tensor in tensors:
-            whole, batches = self.places.get(storage_of(tensor), (None, ()))
+            whole, batches = self.places.get(place_of(tensor), (None, ()))
             for batch in batches:
                 batch.window = self.window
                 own = part_of(whole, tensor) if len(batches) == 1 and whole.dim() and len(whole) == len(batch.rows) else None
