@@ -37,8 +37,16 @@ const std::vector<VaryCause> all_causes{
     {"1/N", "1/N", "gradients are divided by the window's {N} {rows} once too often", "divide once"},
     {"N", "N", "gradients of the window's {N} {rows} are added up and divided by nothing",
      "divide by the window's {N} {rows}"},
+    {"1/(R n_r)", "N/(R n_r)",
+     "each rank's loss is divided by its own {n} {rows}, and gradients are averaged over {R} ranks",
+     "divide by what all ranks hold, {N}, and multiply by the ranks over which gradients are averaged: `loss.sum() * "
+     "{R} / {N}`"},
+    {"1/n_r", "N/n_r",
+     "each rank's loss is divided by its own {n} {rows}, and gradients are added up over {R} ranks",
+     "divide by what all ranks hold, {N}: `loss.sum() / {N}`"},
     {"1/R", "1/R", "gradients are divided by the {R} ranks, although their loss is divided by what all of them hold",
-     "add gradients up over ranks, or let each rank divide by its own share"},
+     "multiply the loss by {R} where gradients are averaged, as DistributedDataParallel does, or let each rank divide by "
+     "its own share"},
     {"R", "R", "gradients are added up over {R} ranks, each of which divides by its own share",
      "average gradients over ranks, or divide by what all ranks hold"},
     {"-1", "the other sign", "what is added up has the other sign", "send the loss back, not its negative"},
@@ -53,6 +61,10 @@ const std::vector<VaryCause> all_causes{
      "clear gradients before a window's first micro-batch alone, and step behind its last one alone, so that the "
      "backward "
      "pass of each of them counts"},
+    {"ranks apart", "",
+     "each of {R} ranks steps with its own gradient alone: that of the others does not come to it",
+     "wrap the model in DistributedDataParallel, call the wrapped one, and leave a window's last `backward()` outside "
+     "of `no_sync()`; or all-reduce gradients before the step"},
     {"the last alone", "", "the last of {K} micro-batches alone is left in the gradient",
      "clear gradients once a window, before its first micro-batch: not before each"},
     {"each later counts more", "",
@@ -98,7 +110,7 @@ const std::vector<VaryCause> all_causes{
      "unaccumulated"},
     {"not finite", "", "a micro-batch leaves elements that are not finite in {term}, which the whole batch does not",
      "look for a division by what a micro-batch may lack: items that count, a variance over one row"},
-    {"error", "", "micro-batches of {sizes} rows end with {term}, the whole batch does not",
+    {"error", "", "{sizes} end with {term}, the whole batch does not",
      "make the step run on micro-batches of any size, single rows and a short last one among them"},
     {"unknown", "",
      "the loop ends elsewhere than with the whole batch, and no gradient that a step was handed tells how",

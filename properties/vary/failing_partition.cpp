@@ -1,6 +1,7 @@
 #include "properties/vary/failing_partition.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "properties/vary/causes.hpp"
@@ -97,7 +98,8 @@ std::string differing(const VaryGap& gap) {
 }
 
 std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
-  const std::string size = "Micro-batches of " + sizes_text(gap.sizes) + " rows";
+  std::string size = partition_text(gap.sizes);
+  size.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.front())));
   if (gap.kind == "not finite") return size + ", " + gap.tensor;
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
   if (runs.precisions.size() == 2) text += " and " + figure_text(*gap.in_low) + " in " + runs.precisions.back();
@@ -138,7 +140,7 @@ bool tell_another(VaryReport& report, RunBook& book, const Frozen& still) {
     if (!told) return false;
     tell(other, *told);
     report.what +=
-        "; with that held still micro-batches of " + sizes_text(least->sizes) + " rows differ as well: " + other.what;
+        "; with that held still " + partition_text(least->sizes) + " differ as well: " + other.what;
     report.change += "; " + other.change;
     report.weights = other.weights, report.notes = other.notes;
     if (!other.weights.place.file.empty()) report.place = other.weights.place;

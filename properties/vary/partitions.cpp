@@ -45,9 +45,18 @@ void add_once(std::vector<Partition>& all, Partition sizes) {
   if (sizes.size() > 1 && std::ranges::find(all, sizes) == all.end()) all.push_back(std::move(sizes));
 }
 
-}  // namespace
+/// Of each number of ranks: one micro-batch on each, and two.
+void add_ranks(std::vector<Partition>& all, const VaryRuns& runs) {
+  for (const int ranks : runs.nproc)
+    for (const std::int64_t each : {1, 2})
+      if (ranks > 1 && runs.rows % (ranks * each) == 0) {
+        Partition sizes = equal_ones(runs.rows, ranks * each);
+        sizes.ranks = ranks;
+        add_once(all, std::move(sizes));
+      }
+}
 
-std::vector<Partition> partitions_of(const VaryRuns& runs) {
+std::vector<Partition> of_one_rank(const VaryRuns& runs) {
   if (runs.equal_only) return all_equal_ones(runs.rows);
   std::vector<Partition> all;
   for (const std::int64_t count : {2, 4})
@@ -55,14 +64,21 @@ std::vector<Partition> partitions_of(const VaryRuns& runs) {
   add_once(all, short_last(runs.rows, 3));
   std::mt19937_64 drawn(runs.seed);
   for (int i = 0; i < 2; ++i) add_once(all, uneven(runs.rows, drawn));
-  if (runs.ranks > 1 && runs.ranks <= runs.rows) add_once(all, short_last(runs.rows, runs.ranks));
   add_once(all, equal_ones(runs.rows, runs.rows));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Partition> partitions_of(const VaryRuns& runs) {
+  std::vector<Partition> all = of_one_rank(runs);
+  add_ranks(all, runs);
   return all;
 }
 
 std::vector<Partition> coarser(const Partition& sizes) {
   std::vector<Partition> all;
-  for (std::size_t i = 0; i + 1 < sizes.size() && sizes.size() > 2; ++i) {
+  for (std::size_t i = 0; i + 1 < sizes.size() && sizes.size() > 2 && sizes.ranks == 1; ++i) {
     Partition joined = sizes;
     joined[i] += joined[i + 1];
     joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(i) + 1);

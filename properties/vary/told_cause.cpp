@@ -54,7 +54,7 @@ VaryCounts counts_of(const RunBook& book, const VaryWeights& weights) {
   const HowWeights& how = weights.how;
   VaryCounts counts;
   counts.rows.assign(weights.rows().begin(), weights.rows().end());
-  counts.items = counts.rows, counts.ranks = book.runs().ranks;
+  counts.items = counts.rows, counts.ranks = how.sizes.ranks;
   const VaryRun* run = book.found(high_run(book.runs(), how.sizes, how.frozen));
   const auto window = static_cast<std::size_t>(how.window);
   if (run != nullptr && window < run->items.size() && run->items[window].size() == counts.rows.size())
@@ -83,8 +83,8 @@ std::optional<ToldCause> told_by_terms(const VaryWeights& weights, double sharpn
 }
 
 /// Another partition, whose micro-batches are of several sizes: where the weights fit several formulas.
-std::optional<Partition> telling_partition(const VaryRuns& runs) {
-  if (runs.equal_only) return std::nullopt;
+std::optional<Partition> telling_partition(const VaryRuns& runs, const Partition& failing) {
+  if (runs.equal_only || failing.ranks > 1) return std::nullopt;
   for (const Partition& sizes : partitions_of(runs))
     if (!is_equal(sizes)) return sizes;
   return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
   std::vector<WeighedPartition> partitions{{counts_of(book, *weights), weights}};
   if (auto told = told_by_short_window(*weights, partitions.front().counts, sharpness)) return told;
   const auto factors = factors_of_weights(partitions.front(), sharpness);
-  const auto other = factors.size() > 1 ? telling_partition(book.runs()) : std::nullopt;
+  const auto other = factors.size() > 1 ? telling_partition(book.runs(), how.sizes) : std::nullopt;
   if (factors.size() > 1 && !other) report.notes.push_back(no_telling(factors));
   if (other && *other != how.sizes) {
     const HowWeights uneven{*other, how.frozen, how.window};

@@ -25,7 +25,7 @@ std::size_t count_of(const std::vector<VaryGap>& gaps, const std::string& kind) 
 void take_notes(VaryReport& report) {
   for (const VaryGap& gap : report.gaps)
     if (gap.kind == "not judged")
-      report.notes.push_back("not judged: micro-batches of " + sizes_text(gap.sizes) + " rows: " + gap.error);
+      report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
   if (report.precisions.size() == 1)
     report.notes.push_back("in " + report.precisions.back() +
                            " alone: a gap that is smaller than what this rounds cannot be seen");
@@ -69,7 +69,7 @@ void take_end(VaryReport& report, const RunBook& book) {
   const auto error = std::ranges::find(report.gaps, "error", &VaryGap::kind);
   if (error != report.gaps.end()) {
     report.partition = error->sizes;
-    return tell(report, {"error", {{"sizes", sizes_text(error->sizes)}, {"term", error->error}}});
+    return tell(report, {"error", {{"sizes", partition_text(error->sizes)}, {"term", error->error}}});
   }
   if (count_of(report.gaps, "not judged") == report.gaps.size()) {
     report.verdict = "error", report.cause = "not finite in the whole batch";
@@ -92,12 +92,16 @@ void take_end(VaryReport& report, const RunBook& book) {
   take_notes(report);
 }
 
+const Partition& most_parts(const std::vector<Partition>& partitions) {
+  return *std::ranges::max_element(partitions, {}, [](const Partition& sizes) { return sizes.size(); });
+}
+
 /// Judges all partitions with these layers held still; true where there is a verdict or something to ask.
 bool judge_partitions(VaryReport& report, RunBook& book, std::vector<std::string>& frozen) {
   const std::vector<Partition> partitions = partitions_of(book.runs());
   for (const Partition& sizes : partitions) {
     if (hold_other_rows(report, book, sizes)) return true;
-    const bool finest = sizes == partitions.back();  // which adds up the most: its drift is shown
+    const bool finest = sizes == most_parts(partitions);  // it adds up the most: its drift is shown
     const auto gap = gap_of(book, sizes, frozen, report.gaps, finest);
     if (!gap || (gap->kind != "rounding" && !whole_batch_repeats(report, book))) return true;
     report.gaps.push_back(*gap);

@@ -38,11 +38,29 @@ bool is_padded(const VaryCounts& counts) {
   return false;
 }
 
+std::size_t rank_of(const VaryCounts& counts, std::size_t k) {
+  return k * static_cast<std::size_t>(counts.ranks) / counts.rows.size();
+}
+
+/// Of the rank that has micro-batch k.
+double sum_of_rank(const VaryCounts& counts, const std::vector<double>& own, std::size_t k) {
+  double all = 0;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (rank_of(counts, i) == rank_of(counts, k)) all += own[i];
+  return all;
+}
+
 /// Micro-batch k's factors by name. Those of counts are the search of captures as well.
 std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k, bool rows) {
   const std::vector<double>& own = counted_of(counts, rows);
   const double all = sum_of(own), ranks = counts.ranks;
   std::map<std::string, double> named{{"the other sign", -1}};
+  if (counts.ranks > 1) {  // those of one rank were seen to be right
+    named["R"] = ranks, named["1/R"] = 1 / ranks;
+    if (const double of_rank = sum_of_rank(counts, own, k); of_rank > 0)
+      named["N/n_r"] = all / of_rank, named["N/(R n_r)"] = all / of_rank / ranks;
+    return named;
+  }
   for (const NamedFactor& factor : factors_of_counts(static_cast<double>(own.size()), own[k], all))
     named[factor.name] = factor.value;
   if (!rows && counts.items != counts.rows && own[k] > 0)
@@ -51,7 +69,6 @@ std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k
     named["P/p_k"] = counts.whole_places / counts.places[k];
     named["P/(K p_k)"] = named["P/p_k"] / static_cast<double>(own.size());
   }
-  if (ranks > 1) named["R"] = ranks, named["1/R"] = 1 / ranks;
   return named;
 }
 
@@ -93,7 +110,7 @@ CauseNumbers numbers_of(const WeighedPartition& partition, bool rows) {
   const bool of_rows = rows || partition.counts.items == partition.counts.rows;
   return {{"K", std::to_string(own.size())},
           {"N", figure_text(sum_of(own))},
-          {"n", figure_text(own[k])},
+          {"n", figure_text(partition.counts.ranks > 1 ? sum_of_rank(partition.counts, own, k) : own[k])},
           {"rows", of_rows ? "rows" : "items"},
           {"R", std::to_string(partition.counts.ranks)},
           {"k", std::to_string(k)},
@@ -105,15 +122,19 @@ std::optional<ToldCause> silent_cause(const WeighedPartition& partition, double 
   const VaryWeights& weights = *partition.weights;
   std::vector<std::size_t> silent;
   std::size_t speaking = 0;
+  bool all_of_one_rank = partition.counts.ranks > 1;
   for (std::size_t k = 0; k < weights.found.size(); ++k) {
     if (says_nothing(weights, k)) continue;
-    if (is_silent(weights, k, sharpness))
+    const bool is_zero = is_silent(weights, k, sharpness);
+    if (is_zero)
       silent.push_back(k);
     else
       ++speaking;
+    all_of_one_rank = all_of_one_rank && is_zero == (rank_of(partition.counts, k) > 0);
   }
   if (silent.empty() || speaking == 0) return std::nullopt;
   CauseNumbers numbers = numbers_of(partition, false);
+  if (all_of_one_rank) return ToldCause{"ranks apart", std::move(numbers)};
   std::ranges::find(numbers, "k", &CauseNumbers::value_type::first)->second = std::to_string(silent.front());
   const bool last_alone = speaking == 1 && silent.back() + 1 < weights.found.size();
   return ToldCause{last_alone ? "the last alone" : "0", std::move(numbers)};

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-json sizes_or_null(const std::vector<std::int64_t>& sizes) { return sizes.empty() ? json(nullptr) : json(sizes); }
+json sizes_or_null(const Partition& sizes) { return sizes.empty() ? json(nullptr) : json(sizes); }
 
 json json_of(const HowRun& how) {
   json out{{"sizes", sizes_or_null(how.sizes)},
@@ -21,6 +21,7 @@ json json_of(const HowRun& how) {
            {"moved", how.moved},
            {"again", how.again},
            {"frozen", how.frozen}};
+  if (how.sizes.ranks > 1) out["ranks"] = how.sizes.ranks;
   if (!how.moved_by.empty()) out["moved_by"] = how.moved_by;
   return out;
 }
@@ -28,8 +29,11 @@ json json_of(const HowRun& how) {
 json json_of(const VaryAsks& asks) {
   json out = json::array();
   for (const HowRun& how : asks.runs) out.push_back({{"run", json_of(how)}});
-  for (const HowWeights& how : asks.weights)
-    out.push_back({{"weights", {{"sizes", how.sizes}, {"frozen", how.frozen}, {"window", how.window}}}});
+  for (const HowWeights& how : asks.weights) {
+    json weights{{"sizes", how.sizes}, {"frozen", how.frozen}, {"window", how.window}};
+    if (how.sizes.ranks > 1) weights["ranks"] = how.sizes.ranks;
+    out.push_back({{"weights", std::move(weights)}});
+  }
   return out;
 }
 
@@ -45,6 +49,7 @@ json json_of(const VaryTensorGap& gap) {
 json json_of(const VaryGap& gap) {
   json out{
       {"sizes", gap.sizes}, {"in_float64", number_or_null(gap.in_high)}, {"tensor", gap.tensor}, {"kind", gap.kind}};
+  if (gap.sizes.ranks > 1) out["ranks"] = gap.sizes.ranks;
   if (gap.in_low) out["in_float32"] = number_or_null(*gap.in_low);
   if (!gap.error.empty()) out["error"] = gap.error;
   return out;
@@ -71,10 +76,16 @@ bool is_drift(const VaryGap& gap, const VaryTensorGap& tensor) {
 /// NaN is the largest: it is what is wrong first.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
+/// All ranks have the same.
+Partition of_one_rank(const Partition& sizes) {
+  return Partition(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size()) / sizes.ranks);
+}
+
 }  // namespace
 
-std::string sizes_text(const std::vector<std::int64_t>& sizes) {
+std::string sizes_text(const Partition& sizes) {
   if (sizes.empty()) return "the whole batch";
+  if (sizes.ranks > 1) return sizes_text(of_one_rank(sizes)) + " on each of " + std::to_string(sizes.ranks) + " ranks";
   constexpr std::size_t shown = 12;
   if (sizes.size() > shown && std::ranges::adjacent_find(sizes, std::not_equal_to{}) == sizes.end())
     return std::to_string(sizes.size()) + " × " + std::to_string(sizes.front());
@@ -82,6 +93,11 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < std::min(shown, sizes.size()); ++i)
     text += (text.empty() ? "" : ", ") + std::to_string(sizes[i]);
   return text + (sizes.size() > shown ? ", … (" + std::to_string(sizes.size()) + ")" : "");
+}
+
+std::string partition_text(const Partition& sizes) {
+  const std::string text = "micro-batches of " + sizes_text(of_one_rank(sizes)) + " rows";
+  return sizes.ranks > 1 ? std::to_string(sizes.ranks) + " ranks with " + text : text;
 }
 
 std::string place_text(const VaryPlace& place) {

@@ -23,7 +23,7 @@ struct VaryTensorGap {
 
 /// A partition against the whole batch.
 struct VaryGap {
-  std::vector<std::int64_t> sizes;
+  Partition sizes;
   double in_high = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> in_low;
   std::string tensor;  // that these are of; where the partition passes, the one that drifts farthest
@@ -44,7 +44,7 @@ struct VaryReport {
   std::string cause;                    // a name that `tally explain` knows, or of an error
   std::string what, change, numbers;    // the sentence in its parts
   VaryPlace place;                      // where in the user's program; of the loop itself, its name
-  std::vector<std::int64_t> partition;  // the coarsest that fails
+  Partition partition;                  // the coarsest that fails
   std::vector<VaryGap> gaps;            // in the order in which they were asked for
   VaryWeights weights;                  // of what fails, where they were asked for
   std::vector<std::string> notes;
@@ -63,8 +63,11 @@ struct VaryReport {
   std::vector<VaryTensorGap> by_tensor() const;
 };
 
-/// "3, 3, 2"; "the whole batch" for none.
-std::string sizes_text(const std::vector<std::int64_t>& sizes);
+/// "3, 3, 2"; "2, 2 on each of 2 ranks"; "the whole batch" for none.
+std::string sizes_text(const Partition& sizes);
+
+/// "micro-batches of 3, 3, 2 rows"; "2 ranks with micro-batches of 2, 2 rows".
+std::string partition_text(const Partition& sizes);
 
 /// "train.py:31 `loss.backward()`"; empty where nothing is known.
 std::string place_text(const VaryPlace& place);

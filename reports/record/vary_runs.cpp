@@ -69,6 +69,13 @@ void demand(bool holds, const nlohmann::json& value, const JsonPath& place, cons
   if (!holds) refuse(JsonPath(place, key), value.at(key), expected);
 }
 
+void read_ranks(JsonReader& reader, const nlohmann::json& value, const JsonPath& place, Partition& out) {
+  may_lack(reader, "ranks", out.ranks);
+  const auto count = static_cast<int>(out.size());
+  demand(out.ranks == 1 || (out.ranks > 1 && out.ranks <= count && count % out.ranks == 0), value, place, "ranks",
+         "a number of ranks that have as many micro-batches each");
+}
+
 }  // namespace
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryTensor& out) {
@@ -112,6 +119,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   reader("sizes", sizes), reader("precision", out.how.precision);
   demand(value.at("sizes").is_null() || !out.how.sizes.empty(), value, place, "sizes",
          "the rows of each micro-batch, or null for the whole window");
+  read_ranks(reader, value, place, out.how.sizes);
   may_lack(reader, "moved", out.how.moved), may_lack(reader, "moved_by", out.how.moved_by);
   may_lack(reader, "again", out.how.again), may_lack(reader, "frozen", out.how.frozen);
   if (value.contains("error") && !value.at("error").is_null()) reader("error", out.error.emplace());
@@ -130,7 +138,8 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& out) {
   JsonReader reader(value, place);
-  reader("sizes", out.how.sizes);
+  reader("sizes", static_cast<std::vector<std::int64_t>&>(out.how.sizes));
+  read_ranks(reader, value, place, out.how.sizes);
   may_lack(reader, "frozen", out.how.frozen), may_lack(reader, "window", out.how.window);
   out.names_window = value.contains("window");
   may_lack(reader, "dealt", out.dealt);
@@ -164,9 +173,7 @@ void read_loop(const nlohmann::json& value, const JsonPath& place, VaryRuns& out
   JsonReader reader(value, place);
   reader("name", out.loop.text);
   may_lack(reader, "file", out.loop.file), may_lack(reader, "line", out.loop.line);
-  may_lack(reader, "kind", out.kind), may_lack(reader, "torch", out.torch), may_lack(reader, "ranks", out.ranks);
-  if (value.contains("ranks"))
-    demand(out.ranks >= 1 && out.ranks <= most_rows, value, place, "ranks", "a whole number of at least 1");
+  may_lack(reader, "kind", out.kind), may_lack(reader, "torch", out.torch);
 }
 
 bool are_precisions(const std::vector<std::string>& words) {
@@ -193,7 +200,9 @@ VaryRuns read(const nlohmann::json& value) {
   reader("precisions", out.precisions);
   demand(are_precisions(out.precisions), value, place, "precisions",
          "one of float64, float32, float16 and bfloat16, or a high one of them and a lower one");
-  may_lack(reader, "equal_only", out.equal_only);
+  may_lack(reader, "equal_only", out.equal_only), may_lack(reader, "nproc", out.nproc);
+  demand(std::ranges::all_of(out.nproc, [](int ranks) { return ranks >= 1 && ranks <= most_rows; }), value, place,
+         "nproc", "numbers of ranks of at least 1");
   may_lack(reader, "runs", out.runs), may_lack(reader, "weights", out.weights);
   may_lack(reader, "notes", out.notes), may_lack(reader, "layers", out.layers);
   const JsonPath runs(place, "runs"), weights(place, "weights");

@@ -10,9 +10,16 @@
 
 namespace tally {
 
+/// Rows of each micro-batch of a window, rank by rank; none: the whole window at once.
+struct Partition : std::vector<std::int64_t> {
+  using std::vector<std::int64_t>::vector;
+  int ranks = 1;  // that have as many micro-batches each
+  bool operator==(const Partition&) const = default;
+};
+
 /// What tells one run from another.
 struct HowRun {
-  std::vector<std::int64_t> sizes = {};  // rows of each micro-batch; none: the whole window at once
+  Partition sizes = {};
   std::string precision = {};            // "float64"
   int moved = 0;                         // parameters and rows moved by half ulps, stream `moved`; 0: as they are
   std::string moved_by = {};             // of which precision; empty: of the low one
@@ -71,7 +78,7 @@ struct VaryPlace {
 };
 
 struct HowWeights {
-  std::vector<std::int64_t> sizes;
+  Partition sizes;
   std::vector<std::string> frozen;
   int window = 0;
   bool operator==(const HowWeights&) const = default;
@@ -99,11 +106,11 @@ struct VaryWeights {
 struct VaryRuns {
   VaryPlace loop;  // `text` is its name
   std::string kind, torch;
-  int ranks = 1;
   std::int64_t rows = 0;
   int windows = 0;
   std::uint64_t seed = 0;
   std::vector<std::string> precisions;  // the high one first
+  std::vector<int> nproc;               // numbers of ranks that the rows are dealt to as well
   bool equal_only = false;              // all micro-batches of a window are of one size
   std::vector<VaryRun> runs;
   std::vector<VaryWeights> weights;

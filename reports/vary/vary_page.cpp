@@ -20,7 +20,7 @@ Status status_of(const VaryReport& report) { return passes(report) ? Status::pas
 std::string headline_of(const VaryReport& report) {
   if (report.partition.empty() && !passes(report)) return "the loop is wrong whatever its micro-batches";
   return passes(report) ? "the micro-batches come to the whole batch"
-                        : "micro-batches of " + sizes_text(report.partition) + " rows do not come to the whole batch";
+                        : partition_text(report.partition) + " do not come to the whole batch";
 }
 
 /// As the beginning of a sentence.

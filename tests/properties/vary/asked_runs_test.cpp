@@ -18,7 +18,7 @@ using samples::whole;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-const std::vector<std::int64_t> single_rows(8, 1);
+const Partition single_rows(8, 1);
 
 std::vector<HowRun> in_low(const VaryRuns& runs) {
   std::vector<HowRun> found;
@@ -105,7 +105,7 @@ TEST(AskedRuns, of_a_loop_of_one_batch_size_asks_for_no_other) {
   EXPECT_EQ(report.verdict, "fail");
   for (const VaryRun& run : runs.runs)
     EXPECT_TRUE(std::ranges::adjacent_find(run.how.sizes, std::not_equal_to{}) == run.how.sizes.end());
-  for (const VaryWeights& weights : runs.weights) EXPECT_EQ(weights.how.sizes, (std::vector<std::int64_t>{4, 4}));
+  for (const VaryWeights& weights : runs.weights) EXPECT_EQ(weights.how.sizes, (Partition{4, 4}));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(CausesBesideWeights, tells_a_second_cause_beside_batch_norm) {
   const VaryReport report = judged(loop_of("batch_norm and mean of means"));
 
   EXPECT_EQ(report.cause, "batch_norm") << report.sentence();
-  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(report.partition, (Partition{4, 4}));
   EXPECT_TRUE(has(report.what, "BatchNorm1d bn1 sees each micro-batch by itself")) << report.what;
   EXPECT_TRUE(has(report.what, "rows differ as well: each micro-batch's loss is divided by its own ")) << report.what;
   EXPECT_TRUE(has(report.change, "GroupNorm or LayerNorm")) << report.change;
@@ -94,7 +94,7 @@ TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batc
   VaryRuns runs;
   judged(loop_of("sum of means"), runs);
   VaryWeights& weights = runs.weights.front();
-  ASSERT_EQ(weights.how.sizes, (std::vector<std::int64_t>{4, 4}));
+  ASSERT_EQ(weights.how.sizes, (Partition{4, 4}));
   weights.dealt = {4}, weights.found = {0.125}, weights.meant = {0.25}, weights.rest = 0;
   const VaryReport report = vary_verdict(runs);
 

@@ -55,17 +55,26 @@ TEST(Partitions, of_a_loop_of_one_batch_size_are_equal_the_coarsest_first) {
             (std::vector<Partition>{{6, 6}, {4, 4, 4}, {3, 3, 3, 3}, Partition(6, 2), Partition(12, 1)}));
 }
 
-TEST(Partitions, have_one_for_each_rank) {
-  VaryRuns runs = runs_of(30, 0);
-  runs.ranks = 5;
-  const auto all = partitions_of(runs);
+Partition on_ranks(int ranks, Partition sizes) {
+  sizes.ranks = ranks;
+  return sizes;
+}
 
-  EXPECT_NE(std::ranges::find(all, Partition(5, 6)), all.end());
+TEST(Partitions, are_dealt_to_ranks_behind_those_of_one) {
+  VaryRuns runs = runs_of(12, 0);
+  const auto of_one = partitions_of(runs);
+  runs.nproc = {1, 2, 4, 5};
+  auto all = partitions_of(runs);
+
+  EXPECT_TRUE(std::equal(of_one.begin(), of_one.end(), all.begin()));
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(of_one.size()));
+  EXPECT_EQ(all, (std::vector<Partition>{on_ranks(2, {6, 6}), on_ranks(2, {3, 3, 3, 3}), on_ranks(4, {3, 3, 3, 3})}));
 }
 
 TEST(Partitions, get_coarser_by_two_neighbours_and_end_at_two) {
   EXPECT_EQ(coarser({3, 3, 2}), (std::vector<Partition>{{6, 2}, {3, 5}}));
   EXPECT_TRUE(coarser({6, 2}).empty());
+  EXPECT_TRUE(coarser(on_ranks(2, {2, 2, 2, 2})).empty());
 }
 
 }  // namespace

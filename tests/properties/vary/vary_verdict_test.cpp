@@ -88,9 +88,9 @@ TEST(VaryVerdict, tells_a_sum_of_means_from_a_factor_K_by_uneven_micro_batches) 
   VaryRuns runs;
   const VaryReport report = judged(loop_of("sum of means"), runs);
 
-  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(report.partition, (Partition{4, 4}));
   ASSERT_EQ(runs.weights.size(), 2u);
-  EXPECT_EQ(runs.weights.back().how.sizes, (std::vector<std::int64_t>{3, 3, 2}));
+  EXPECT_EQ(runs.weights.back().how.sizes, (Partition{3, 3, 2}));
 }
 
 TEST(VaryVerdict, says_which_tensors_differ) {
@@ -213,7 +213,7 @@ TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
 
   EXPECT_EQ(report.verdict, "fail");
   EXPECT_EQ(report.cause, "error");
-  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(report.partition, (Partition{4, 4}));
   EXPECT_TRUE(has(report.what, "4, 4 rows end with ValueError at train.py:9 (two are too many)")) << report.what;
 }
 

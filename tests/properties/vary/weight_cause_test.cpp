@@ -34,7 +34,7 @@ std::string number(const ToldCause& cause, const std::string& letter) {
   return "";
 }
 
-const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1}, of_ranks{{3, 3, 2}, {3, 3, 2}, 4};
+const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1}, of_ranks{{2, 2, 2, 2}, {5, 6, 9, 4}, 2};
 
 TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / (3 * of_rows.rows[k]); }).name, "1/(K n_k)");
@@ -46,8 +46,18 @@ TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 8; }).name, "N");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return -1; }).name, "-1");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 1.5; }).name, "K/(K-1)");
-  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 0.25; }).name, "1/R");
-  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 4; }).name, "R");
+}
+
+TEST(WeightCause, of_ranks_counts_what_each_of_them_holds) {
+  const auto of_rank = [](std::size_t k) { return k < 2 ? 5 + 6 : 9 + 4; };
+  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 0.5; }).name, "1/R");
+  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 2; }).name, "R");
+  EXPECT_EQ(told(of_ranks, [&](std::size_t k) { return 24.0 / of_rank(k); }).name, "1/n_r");
+  const ToldCause own = told(of_ranks, [&](std::size_t k) { return 24.0 / (2 * of_rank(k)); });
+  EXPECT_EQ(own.name, "1/(R n_r)");
+  EXPECT_EQ(number(own, "n"), "11");
+  EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k < 2 ? 1 : 0; }).name, "ranks apart");
+  EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k == 1 ? 1 : 0; }).name, "0");
 }
 
 TEST(WeightCause, counts_items_and_names_the_micro_batch_that_is_farthest_off) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 json document() {
   return json::parse(R"json({
-    "tally_vary": 1, "loop": {"name": "step", "file": "train.py", "line": 12, "kind": "function", "torch": "2.0", "ranks": 2},
+    "tally_vary": 1, "loop": {"name": "step", "file": "train.py", "line": 12, "kind": "function", "torch": "2.0"}, "nproc": [2, 4],
     "rows": 8, "windows": 2, "seed": 7, "precisions": ["float64", "float32"], "anybody's": {},
     "runs": [
       {"sizes": null, "precision": "float64", "moved": 1, "moved_by": "float64", "again": false, "frozen": ["batch_norm"],
@@ -28,7 +28,7 @@ json document() {
     "weights": [{"sizes": [3, 5], "window": 1, "found": [0.5, 0.25], "meant": [0.125, 0.125], "rest": 0, "meant_rest": 0,
                  "terms": [{"name": "the parameters", "weight": 0.5}], "terms_rest": 0.125,
                  "place": {"file": "train.py", "line": 31, "text": "loss.backward()"}},
-                {"sizes": [4, 4], "found": [], "meant": [], "rest": null, "place": null},
+                {"sizes": [4, 4], "ranks": 2, "found": [], "meant": [], "rest": null, "place": null},
                 {"sizes": [4, 4], "dealt": [4], "found": [0.125], "meant": [0.25], "rest": 0, "meant_rest": 0}],
     "notes": ["a note"], "layers": ["BatchNorm1d bn1"]})json");
 }
@@ -46,7 +46,7 @@ TEST(VaryRuns, AreReadAsTheRecorderWritesThem) {
   const VaryRuns runs = vary_runs_of(document().dump(), "vary.json");
 
   EXPECT_EQ(runs.loop.text, "step");
-  EXPECT_EQ(runs.ranks, 2);
+  EXPECT_EQ(runs.nproc, (std::vector<int>{2, 4}));
   EXPECT_EQ(runs.seed, 7u);
   ASSERT_EQ(runs.runs.size(), 2u);
   EXPECT_EQ(runs.runs[0].how,
@@ -55,7 +55,8 @@ TEST(VaryRuns, AreReadAsTheRecorderWritesThem) {
   EXPECT_FALSE(runs.runs[0].trained);
   EXPECT_EQ(runs.runs[0].items[1], (std::vector<double>{9, 4, 7}));
   ASSERT_TRUE(runs.runs[1].error);
-  EXPECT_EQ(runs.runs[1].how.sizes, (std::vector<std::int64_t>{3, 5}));
+  EXPECT_EQ(runs.runs[1].how.sizes, (Partition{3, 5}));
+  EXPECT_EQ(runs.weights[1].how.sizes.ranks, 2);
   ASSERT_EQ(runs.runs[0].options.size(), 2u);
   EXPECT_EQ(runs.runs[0].options[0][0][0].name, "lr");
   EXPECT_EQ(runs.runs[0].options[0][0][0].value, 0.1);
@@ -108,7 +109,8 @@ TEST(VaryRuns, AreRefusedWithTheirPlace) {
       {R"([{"op": "replace", "path": "/precisions", "value": ["float64", "float64"]}])",
        "$.precisions: found a list of 2"},
       {R"([{"op": "replace", "path": "/precisions", "value": ["float8"]}])", "$.precisions: found a list of 1"},
-      {R"([{"op": "replace", "path": "/loop/ranks", "value": 0}])", "$.loop.ranks: found 0, expected"},
+      {R"([{"op": "replace", "path": "/nproc/0", "value": 0}])", "$.nproc: found a list of 2, expected numbers of ranks"},
+      {R"([{"op": "replace", "path": "/weights/1/ranks", "value": 3}])", "$.weights[1].ranks: found 3, expected"},
       {R"([{"op": "replace", "path": "/notes", "value": [1]}])", "$.notes[0]: found 1, expected text"}};
   for (const auto& [patch, said] : wrong) {
     const std::string found = refusal(document().patch(json::parse(patch)));

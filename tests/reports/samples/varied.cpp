@@ -5,7 +5,7 @@
 namespace tally::samples {
 namespace {
 
-VaryGap gap(std::vector<std::int64_t> sizes, const std::string& kind, double in_high, double in_low) {
+VaryGap gap(Partition sizes, const std::string& kind, double in_high, double in_low) {
   VaryGap made;
   made.sizes = std::move(sizes), made.kind = kind, made.in_high = in_high, made.in_low = in_low;
   made.tensor = "model.fc1.weight";

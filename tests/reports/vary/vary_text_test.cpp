@@ -42,8 +42,12 @@ TEST(VaryText, NamesWhatIsMissing) {
 
 TEST(VaryText, OfManyMicroBatchesIsShort) {
   EXPECT_EQ(sizes_text({}), "the whole batch");
-  EXPECT_EQ(sizes_text(std::vector<std::int64_t>(512, 1)), "512 \u00D7 1");
+  EXPECT_EQ(sizes_text(Partition(512, 1)), "512 \u00D7 1");
   EXPECT_EQ(sizes_text({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 4}), "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \u2026 (13)");
+  Partition of_ranks{2, 2, 2, 2};
+  of_ranks.ranks = 2;
+  EXPECT_EQ(sizes_text(of_ranks), "2, 2 on each of 2 ranks");
+  EXPECT_EQ(partition_text(of_ranks), "2 ranks with micro-batches of 2, 2 rows");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ from ..errors import CaptureError
 
 
 CHUNK = 1 << 17  # elements of a tensor that are compared at once: they stay in a processor's cache
-ASK = {"sizes": None, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
+ASK = {"sizes": None, "ranks": 1, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
 
 
 @dataclass
@@ -29,18 +29,19 @@ class Ended:
 
 class Executor:
     """A subclass has `ended(ask)`, which runs the loop and gives an Ended, `loop()`, which says what the loop is, and may
-    have `weights(ask)`. `ask` has the keys sizes, precision, moved, again and frozen of a run in vary.json. `notes` and
+    have `weights(ask)`. `ask` has the keys sizes, ranks, precision, moved, again and frozen of a run in vary.json. `notes` and
     `layers` are read after every run."""
 
     def __init__(self, rows, windows, seed, precisions=("float64", "float32")):
         self.rows, self.windows, self.seed, self.precisions = rows, windows, seed, list(precisions)
         self.notes, self.layers, self.wholes = [], [], {}
+        self.nproc = []  # numbers of ranks that the rows are to be dealt to as well
         self.equal_only = False  # whether micro-batches can have one size alone; may turn out as it runs
 
     def head(self):
         """What vary.json begins with."""
         return {"tally_vary": 1, "loop": self.loop(), "rows": self.rows, "windows": self.windows, "seed": self.seed,
-                "precisions": self.precisions, "equal_only": self.equal_only}
+                "precisions": self.precisions, "nproc": self.nproc, "equal_only": self.equal_only}
 
     def run(self, ask):
         """An entry of `runs` in vary.json."""

@@ -129,7 +129,7 @@ class Function(Executor):
         code = getattr(function, "__code__", None)
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
         return {"name": name, "file": code and code.co_filename, "line": code and code.co_firstlineno, "kind": "function",
-                "torch": torch.__version__, "ranks": 1}
+                "torch": torch.__version__}
 
     def made(self, dtype, moved=None):
         """What `make` builds from the seed, cast; `moved` changes each floating tensor."""

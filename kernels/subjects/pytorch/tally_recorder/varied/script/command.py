@@ -26,6 +26,9 @@ def options_of(arguments):
                         "commas, where the script can deal unequal ones; {out}: a scratch folder for what a run writes")
     parser.add_argument("--preset", choices=sorted(PRESETS), help="a framework whose words are known (found by what the script "
                         "imports, where there is no --set)")
+    parser.add_argument("--nproc", default="", metavar="RANKS", help="numbers of ranks, as 2,4, that the same rows are dealt to as well: "
+                        "processes with torchrun's environment variables, joined by gloo. {rows} and {k} are one rank's then, "
+                        "{ranks} how many there are")
     parser.add_argument("--seed", type=int, default=0, help="of the generators, and of the partitions that are drawn (0)")
     parser.add_argument("--out", default="tally-out/vary", help="the folder for vary.json, vary.html and what the runs said "
                         "(tally-out/vary)")
@@ -49,6 +52,18 @@ def text_of(options):
                            "module after -m")
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
+
+
+def ranks_of(options):
+    """The numbers of --nproc."""
+    words = [word for word in options.nproc.split(",") if word]
+    if not all(word.isdigit() and int(word) >= 1 for word in words):
+        raise CaptureError(f"--nproc: found {options.nproc}, expected numbers of ranks with commas; write 2,4")
+    for ranks in map(int, words):
+        if options.rows % ranks:
+            raise CaptureError(f"--nproc: found {ranks} ranks for --rows {options.rows}, expected a number that divides the rows of a window; "
+                               "write another for one of them")
+    return list(map(int, words))
 
 
 def words_of(options):
@@ -85,7 +100,7 @@ def main(arguments):
         except OSError as problem:
             raise CaptureError(f"--out: found {options.out} ({problem.strerror}), expected a folder that can be written; name one") from None
         with Script(options.script, options.arguments, words, preset, options.module, options.rows, options.windows, options.seed,
-                    options.out) as script:
+                    options.out, ranks_of(options)) as script:
             script.prepare()
             answer, _ = judged(script, options.out)
             script.say_done()

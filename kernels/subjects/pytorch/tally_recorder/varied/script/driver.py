@@ -1,6 +1,6 @@
 """Runs a script as files say that come line by line: python -m tally_recorder.varied.script.driver [PRESET] < LINES
 
-Each is a run (see `Script.made`), in a process of its own that finds imported what all of them import. What is seen goes to
+A line is the number of ranks, 0 for a script that is none, and a file, which is a run (see `Script.made`), in processes of its own that find imported what all of them import. What is seen goes to
 `seen.json` beside the file, with how far the run ends from the kept one; gradients that were watched to `gradients.pt`, what
 the script says to `said.log`; a line behind each says how the process ended."""
 import gc
@@ -9,6 +9,7 @@ import os
 import random
 import runpy
 import sys
+import time
 import traceback
 
 import torch
@@ -23,6 +24,7 @@ from .functions import Functions
 from .kept import keep, kept
 from .loaders import Loaders
 from .presets import PRESETS, load
+from .ranks import Local, all_end, environment, free_port, join_by_gloo, of_rank, wait_for_others
 from .roots import roots
 from .seen import Enough, Seen
 
@@ -30,17 +32,20 @@ from .seen import Enough, Seen
 class Driver:
     """Of one run."""
 
-    def __init__(self, path):
+    def __init__(self, path, rank=0, ranks=0):
         with open(path, encoding="utf-8") as file:
             self.run = json.load(file)
         self.folder, sizes = os.path.dirname(path), self.run["sizes"] or [self.run["rows"]]
+        self.rank, sizes = rank, sizes[:len(sizes) // max(ranks, 1)]
         self.casts = Casts(getattr(torch, self.run["precision"]), self.run["moved"], self.run["moved_by"])
-        self.seen = Seen(self.run["windows"], self.write, self.run["watch"], bool(self.run["keep"]))
+        self.seen = Seen(self.run["windows"], self.write, self.run["watch"], bool(self.run["keep"]), Local() if ranks > 1 else None)
         self.casts.drew = self.seen.drew
         self.seen.lonely = lambda: self.casts.beside(roots())
         preset = PRESETS.get(self.run["preset"])
         self.loaders = Loaders(sizes, self.casts, self.seen, max(sizes) if preset and preset.loaders else None)
-        self.layers, self.compiled = {}, False
+        self.layers, self.compiled, self.said = {}, False, []
+        if ranks:
+            join_by_gloo(self.prepare, self.said.append)
         self.hook(preset, sizes)
 
     def hook(self, preset, sizes):
@@ -99,13 +104,13 @@ class Driver:
             beside = self.seen.changed() if self.run["beside"] is None else self.run["beside"]
             if self.run["watch"] is not None:
                 torch.save({name: getattr(self.seen, name) for name in ("columns", "accumulated", "handed", "terms")},
-                           os.path.join(self.folder, "gradients.pt"))
+                           os.path.join(self.folder, of_rank("gradients.pt", self.rank)))
             elif len(document["steps"]) == self.run["windows"] or not error:
                 document.update(self.apart(beside))
         document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled,
-                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside,
+                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside, "said": self.said, "at": time.time(),
                     "short_last": self.loaders.keep_short == {True}}
-        with open(os.path.join(self.folder, "seen.json"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.folder, of_rank("seen.json", self.rank)), "w", encoding="utf-8") as file:
             json.dump(document, file)
 
     def apart(self, beside):
@@ -157,16 +162,30 @@ class Driver:
         return None
 
 
-def run(path):
+def run(path, rank, ranks, port):
     """In a process of its own."""
-    log = os.open(os.path.join(os.path.dirname(path), "said.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    if ranks:
+        os.environ.update({key: str(value) for key, value in environment(rank, ranks, port).items()})
+    log = os.open(os.path.join(os.path.dirname(path), of_rank("said.log", rank)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for own, taken in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(own, taken)
-    driver = Driver(path)
+    driver = Driver(path, rank, ranks)
     error = driver.ended()
     if not driver.seen.told:
         driver.write(error)
+    if ranks > 1 and not error:
+        wait_for_others(driver.folder, rank, ranks)
+
+
+def forked(path, rank, ranks, port):
+    child = os.fork()
+    if not child:
+        run(path, rank, ranks, port)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(0)
+    return child
 
 
 def main():
@@ -174,13 +193,10 @@ def main():
     gc.collect()
     gc.freeze()  # what is imported: no run looks at it, or takes it down
     for line in iter(sys.stdin.readline, ""):
-        child = os.fork()
-        if not child:
-            run(line.rstrip("\n"))
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(0)
-        print(os.waitpid(child, 0)[1], flush=True)
+        ranks, _, path = line.rstrip("\n").partition(" ")
+        ranks, port = int(ranks), free_port() if int(ranks) else None
+        children = [forked(path, rank, ranks, port) for rank in range(max(ranks, 1))]
+        print(all_end(children, os.path.dirname(path)) if ranks > 1 else os.waitpid(children[0], 0)[1], flush=True)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,13 @@ from ..executor import ASK, Ended, Executor
 from ..weights import HALF_OF_64, flat, solved, unlike, with_terms
 from .kept import remove
 from .presets import PRESETS
+from .ranks import gradients_joined, joined, of_rank
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 UNMOVED = 0, ""
 EQUAL_ONLY = ("only equal micro-batches were dealt: no DataLoader deals them, or it drops a short last batch; a script that can deal others "
               "says so by {sizes}")
+KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**36), "MALLOC_TOP_PAD_": str(2**28)}  # malloc gives none back
 SLOW = 10  # seconds of silence that a progress line breaks where no terminal is
 
 
@@ -29,9 +31,11 @@ class Script(Executor):
     """A script and its arguments. `words` are further ones, in which {rows} is the rows of a micro-batch, {k} the number of
     micro-batches, {sizes} the rows of each with commas, and {out} a folder for what a run writes."""
 
-    def __init__(self, script, arguments, words, preset=None, module=False, rows=8, windows=2, seed=0, folder="."):
+    def __init__(self, script, arguments, words, preset=None, module=False, rows=8, windows=2, seed=0, folder=".",
+                 nproc=()):
         super().__init__(rows, windows, seed)
         self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
+        self.nproc = list(nproc)  # where there are some, all runs have torchrun's environment variables
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
         self.process, self.rows_of_all, self.drawn = None, None, None
@@ -39,8 +43,7 @@ class Script(Executor):
         self.beside = None  # names of tensors beside what is trained that the whole batch changes
 
     def loop(self):
-        return {"name": os.path.basename(self.script), "file": self.script, "line": None, "kind": "script", "torch": torch.__version__,
-                "ranks": 1}
+        return {"name": os.path.basename(self.script), "file": self.script, "line": None, "kind": "script", "torch": torch.__version__}
 
     def __enter__(self):
         return self
@@ -49,9 +52,10 @@ class Script(Executor):
         self.close()
 
     @staticmethod
-    def told(word, sizes, scratch):
+    def told(word, sizes, scratch, ranks=1):
         """A word of the command line."""
-        keys = {"{rows}": max(sizes), "{k}": len(sizes), "{sizes}": ",".join(map(str, sizes)), "{out}": scratch}
+        sizes = sizes[:len(sizes) // ranks]
+        keys = {"{rows}": max(sizes), "{k}": len(sizes), "{ranks}": ranks, "{sizes}": ",".join(map(str, sizes)), "{out}": scratch}
         for key, value in keys.items():
             word = word.replace(key, str(value))
         return word
@@ -59,7 +63,7 @@ class Script(Executor):
     def start(self):
         """The process that runs what it is asked for."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [PACKAGES, os.environ.get("PYTHONPATH")])),
-                       "PYTHONHASHSEED": "0", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+                       "PYTHONHASHSEED": "0", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", **KEPT_MEMORY}
         command = [sys.executable, "-B", "-m", "tally_recorder.varied.script.driver", *filter(None, [self.preset])]
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         start_new_session=True, bufsize=0)
@@ -79,17 +83,17 @@ class Script(Executor):
         self.count += 1
         folder = os.path.abspath(os.path.join(self.folder, f"run-{self.count}"))
         shutil.rmtree(folder, ignore_errors=True)
-        sizes, scratch = run["sizes"] or [self.rows], os.path.join(folder, "out")
+        sizes, ranks, scratch = run["sizes"] or [self.rows], run["ranks"], os.path.join(folder, "out")
         os.makedirs(scratch)
         path = os.path.join(folder, "run.json")
         if keeps:
             self.kept[keeps] = os.path.join(folder, "kept.bin")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({**run, "keep": self.kept.get(keeps), "script": self.script, "arguments": [self.told(word, sizes, scratch) for word in [*self.arguments, *self.words]],
-                       "module": self.module, "rows": self.rows, "windows": self.windows, "seed": self.seed, "preset": self.preset}, file)
+            json.dump({**run, "keep": self.kept.get(keeps), "script": self.script, 
+                       "arguments": [self.told(word, sizes, scratch, ranks) for word in [*self.arguments, *self.words]], "module": self.module, "rows": self.rows, "windows": self.windows, "seed": self.seed, "preset": self.preset}, file)
         if self.process is None:
             self.start()
-        self.process.stdin.write(path.encode() + b"\n")
+        self.process.stdin.write(f"{ranks if self.nproc else 0} {path}\n".encode())
         while not select.select([self.process.stdout], [], [], 1)[0]:
             self.say_progress()
         end = self.process.stdout.readline().decode().strip()
@@ -97,11 +101,7 @@ class Script(Executor):
             raise CaptureError(f"vary: found that {sys.executable} ended, which runs the script, expected that it runs; see what is said "
                                "above")
         try:
-            with open(os.path.join(folder, "seen.json"), encoding="utf-8") as file:
-                seen = json.load(file)
-            left = {} if run["watch"] is None else torch.load(os.path.join(folder, "gradients.pt"))
-            if left:
-                os.remove(os.path.join(folder, "gradients.pt"))
+            seen, left = self.found_in(folder, ranks, run["watch"] is not None)
         except OSError:
             seen, left = {"error": {"type": "the process", "text": f"ended with status {end}; {self.last_line(folder)}",
                                     "file": self.script, "line": None}}, {}
@@ -113,6 +113,19 @@ class Script(Executor):
         return seen, left
 
     @staticmethod
+    def found_in(folder, ranks, watched):
+        """What all ranks of a run left."""
+        seen, left = [], []
+        for rank in range(ranks):
+            with open(os.path.join(folder, of_rank("seen.json", rank)), encoding="utf-8") as file:
+                seen.append(json.load(file))
+            if watched:
+                path = os.path.join(folder, of_rank("gradients.pt", rank))
+                left.append(torch.load(path))
+                os.remove(path)
+        return joined(seen) if ranks > 1 else seen[0], gradients_joined(left) if left else {}
+
+    @staticmethod
     def last_line(folder):
         with open(os.path.join(folder, "said.log"), encoding="utf-8", errors="replace") as file:
             lines = [line.strip() for line in file if line.strip()]
@@ -120,7 +133,7 @@ class Script(Executor):
 
     def asked(self, ask, watch=None, keeps=None, against=None):
         """`watch` is the window whose gradients are kept; it is the last to be run then. `against` is a file of another run."""
-        seen, left = self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch, "beside": self.beside,
+        seen, left = self.made({**{key: ask[key] for key in ("sizes", "ranks", "precision", "moved", "frozen")}, "watch": watch, "beside": self.beside,
                                 "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
                                 "against": against}, keeps)
         if seen.get("drawn") and not self.drawn:
@@ -141,8 +154,9 @@ class Script(Executor):
         sizes = ask["sizes"] or [self.rows]
         if dealt and not len(sizes) <= len(dealt) <= len(sizes) * self.passes:
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
-            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes)} was "
-                               f"said, expected one after {expected}; give the script's own words for both in --set")
+            on = f" on {ask['ranks']} ranks" if ask["ranks"] > 1 else ""
+            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes, ask['ranks'])} was "
+                               f"said, expected one after {expected}{on}; give the script's own words for both in --set")
         if len(set(sizes)) > 1 and not seen["error"] and not self.can_deal_unequal(seen):
             self.equal_only = True  # the program asks for no further ones, and leaves this one alone
             self.note(EQUAL_ONLY)
@@ -164,8 +178,9 @@ class Script(Executor):
         self.rows_of_all = self.rows_of_all or rows
         other, lost = (sum(len(a - b) for a, b in zip(*pair)) for pair in ((rows, self.rows_of_all), (self.rows_of_all, rows)))
         if other or lost:
-            sizes = ", ".join(map(str, ask["sizes"] or [self.rows]))
-            self.note(f"with micro-batches of {sizes} rows the script trains on {other} rows that the windows of the whole batch do not "
+            sizes, ranks = ask["sizes"] or [self.rows], ask["ranks"]
+            dealt = ", ".join(map(str, sizes[:len(sizes) // ranks])) + " rows" + (f" on each of {ranks} ranks" if ranks > 1 else "")
+            self.note(f"with micro-batches of {dealt} the script trains on {other} rows that the windows of the whole batch do not "
                       f"have, and leaves out {lost}")
 
     def prepare(self):
@@ -202,25 +217,27 @@ class Script(Executor):
         if seen["compiled"]:
             self.note("torch.compile was left out")
         self.layers, self.beside = seen["layers"], seen["beside"]
-        self.about = 3 + (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
+        for said in seen["said"]:
+            self.note(said)
+        self.about = 3 + 2 * len(self.nproc) + (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
         self.first = seen, {}
 
     def can_deal_unequal(self, seen):
         return seen["short_last"] or "{sizes}" in " ".join(self.words)
 
-    def what_was_asked(self, sizes):
+    def what_was_asked(self, sizes, ranks=1):
         if self.words:
-            return " ".join(self.told(word, sizes, "") for word in self.words)
+            return " ".join(self.told(word, sizes, "", ranks) for word in self.words)
         return PRESETS[self.preset].said
 
     def weights(self, ask):
         """By the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each weighs, and
         what it should. A window that began with other parameters (`parted`) tells nothing of what it should."""
-        sizes, window, frozen = ask["sizes"], ask.get("window", 0), ask.get("frozen", [])
-        entry = {"sizes": sizes, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None,
+        sizes, ranks, window, frozen = ask["sizes"], ask.get("ranks", 1), ask.get("window", 0), ask.get("frozen", [])
+        entry = {"sizes": sizes, "ranks": ranks, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None,
                  "terms": [], "terms_rest": None, "place": None}
         run = {"precision": self.precisions[0], "moved": 0, "frozen": frozen}
-        (seen, cut), (_, whole) = (self.asked({**run, "sizes": each}, window) for each in (sizes, None))
+        (seen, cut), (_, whole) = (self.asked({**run, "sizes": each, "ranks": of}, window) for each, of in ((sizes, ranks), (None, 1)))
         places = seen.get("places", {})
         entry.update(places=places, place=places.get("step"))
         columns, dealt = cut.get("columns") or [], [*seen.get("dealt", []), [], []][window]
@@ -229,7 +246,8 @@ class Script(Executor):
         dealt = entry.get("dealt", sizes)
         if seen["error"] or len(columns) != len(dealt) or not whole.get("handed"):
             return entry
-        stage = next((stage for stage in ("accumulated", "handed") if unlike(cut[stage], whole[stage])), "handed")
+        stages = ("accumulated", "handed") if ranks == 1 else ("handed",)  # what ranks have is reduced behind the first
+        stage = next((stage for stage in stages if unlike(cut[stage], whole[stage])), "handed")
         names = sorted(set(cut[stage]).intersection(whole[stage], *columns))
         entry.update(stage=stage, place=places.get("step" if stage == "handed" else "backward"))
         target, wanted = (flat(each[stage], names) if names else None for each in (cut, whole))

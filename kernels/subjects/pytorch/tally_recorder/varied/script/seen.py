@@ -66,7 +66,8 @@ class Seen:
     them `finished()` is told once, and the script ended. `watch` is the window whose gradients are kept, if any: what each
     micro-batch left, and what its first step was handed. `looks_back`: whether it is seen if the script trains at all."""
 
-    def __init__(self, windows, finished, watch=None, looks_back=True):
+    def __init__(self, windows, finished, watch=None, looks_back=True, local=None):
+        self.local = local  # of a rank: what its own backward passes bring
         self.wanted, self.finished, self.watch, self.looks_back = windows, finished, watch, looks_back
         self.windows, self.window, self.optimizers = [], Window(), []
         self.named, self.beside, self.before, self.sums = None, {}, None, {}
@@ -88,6 +89,8 @@ class Seen:
     def optimizer(self, optimizer):
         self.optimizers.append(optimizer)
         Stepped(self, optimizer)
+        if self.local and self.watch is not None:
+            self.local.listen(optimizer)
 
     def watches(self):
         return self.watch == len(self.windows) and self.handed is None
@@ -113,6 +116,7 @@ class Seen:
         self.places.setdefault("step", here())
         self.window.options.append(options_of(optimizer))
         self.window.uncleared = self.window.uncleared or self.uncleared.is_handed(optimizer)
+        self.find()  # now: a script that ends behind this window leaves no modules
         if self.before is None and self.looks_back:
             self.before = {name: tensor.clone() for name, tensor in self.tensors().items()}
             self.sums = sums_of(self.beside)
@@ -158,6 +162,8 @@ class Seen:
             cleared = bool(self.window.backwards) and not self.window.steps and not any(map(is_there, held_by(self.optimizers)))
             watched = self.watches() and self.optimizers
             before = self.gradients() if watched else {}
+            if self.local:
+                self.local.arrived.clear()
             self.uncleared.backward_begins()
             try:
                 result = original(*args, **kwargs)
@@ -167,8 +173,8 @@ class Seen:
             self.window.backwards += 1
             if watched:
                 self.places["backward"] = here()
-                self.columns.append({name: value - before[name] if name in before else value
-                                     for name, value in self.gradients().items()})
+                self.columns.append(self.local.taken(self.named) if self.local else {
+                    name: value - before[name] if name in before else value for name, value in self.gradients().items()})
             if not self.window.left_over and not self.window.steps and self.window.ends_an_epoch():
                 self.window.leaves_over(cleared)
                 self.columns = self.columns[-1:] if cleared else self.columns
