@@ -41,11 +41,11 @@ const std::vector<VaryCause> all_causes{
      "each rank's loss is divided by its own {n} {rows}, and gradients are averaged over {R} ranks",
      "divide by what all ranks hold, {N}, and multiply by the ranks over which gradients are averaged: `loss.sum() * "
      "{R} / {N}`"},
-    {"1/n_r", "N/n_r",
-     "each rank's loss is divided by its own {n} {rows}, and gradients are added up over {R} ranks",
+    {"1/n_r", "N/n_r", "each rank's loss is divided by its own {n} {rows}, and gradients are added up over {R} ranks",
      "divide by what all ranks hold, {N}: `loss.sum() / {N}`"},
     {"1/R", "1/R", "gradients are divided by the {R} ranks, although their loss is divided by what all of them hold",
-     "multiply the loss by {R} where gradients are averaged, as DistributedDataParallel does, or let each rank divide by "
+     "multiply the loss by {R} where gradients are averaged, as DistributedDataParallel does, or let each rank divide "
+     "by "
      "its own share"},
     {"R", "R", "gradients are added up over {R} ranks, each of which divides by its own share",
      "average gradients over ranks, or divide by what all ranks hold"},
@@ -61,8 +61,7 @@ const std::vector<VaryCause> all_causes{
      "clear gradients before a window's first micro-batch alone, and step behind its last one alone, so that the "
      "backward "
      "pass of each of them counts"},
-    {"ranks apart", "",
-     "each of {R} ranks steps with its own gradient alone: that of the others does not come to it",
+    {"ranks apart", "", "each of {R} ranks steps with its own gradient alone: that of the others does not come to it",
      "wrap the model in DistributedDataParallel, call the wrapped one, and leave a window's last `backward()` outside "
      "of `no_sync()`; or all-reduce gradients before the step"},
     {"the last alone", "", "the last of {K} micro-batches alone is left in the gradient",

@@ -139,8 +139,7 @@ bool tell_another(VaryReport& report, RunBook& book, const Frozen& still) {
     const auto told = least ? told_cause(other, book, *least, still) : std::nullopt;
     if (!told) return false;
     tell(other, *told);
-    report.what +=
-        "; with that held still " + partition_text(least->sizes) + " differ as well: " + other.what;
+    report.what += "; with that held still " + partition_text(least->sizes) + " differ as well: " + other.what;
     report.change += "; " + other.change;
     report.weights = other.weights, report.notes = other.notes;
     if (!other.weights.place.file.empty()) report.place = other.weights.place;

@@ -24,8 +24,7 @@ std::size_t count_of(const std::vector<VaryGap>& gaps, const std::string& kind) 
 
 void take_notes(VaryReport& report) {
   for (const VaryGap& gap : report.gaps)
-    if (gap.kind == "not judged")
-      report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
+    if (gap.kind == "not judged") report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
   if (report.precisions.size() == 1)
     report.notes.push_back("in " + report.precisions.back() +
                            " alone: a gap that is smaller than what this rounds cannot be seen");

@@ -8,9 +8,9 @@ namespace tally {
 
 /// What a window was dealt into.
 struct VaryCounts {
-  std::vector<double> rows;   // of each micro-batch, rank by rank
-  std::vector<double> items;  // that count in the loss; the rows where none were seen
-  int ranks = 1;              // that have as many micro-batches each
+  std::vector<double> rows;         // of each micro-batch, rank by rank
+  std::vector<double> items;        // that count in the loss; the rows where none were seen
+  int ranks = 1;                    // that have as many micro-batches each
   std::vector<double> places = {};  // that the loss reads, those of padding too; none where they were not seen
   double whole_places = 0;          // the same of the whole batch, which may be padded further
 };

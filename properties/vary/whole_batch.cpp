@@ -101,12 +101,12 @@ bool hold_other_rows(VaryReport& report, RunBook& book, const Partition& sizes) 
     report.partition = sizes;
     return tell(report, *told), true;
   }
-  refuse(
-      report, "other rows", partition_text(sizes) + " hold other rows than the whole batch",
-      sizes.ranks > 1 ? "give each rank its own share of the same rows, as a DistributedSampler does, and divide the "
-                        "batch size by the ranks"
-                      : "deal the same rows whatever the size of a micro-batch: an order that does not depend on the "
-                        "batch size, and no rows dropped behind the last full one (`drop_last=False`)");
+  refuse(report, "other rows", partition_text(sizes) + " hold other rows than the whole batch",
+         sizes.ranks > 1
+             ? "give each rank its own share of the same rows, as a DistributedSampler does, and divide the "
+               "batch size by the ranks"
+             : "deal the same rows whatever the size of a micro-batch: an order that does not depend on the "
+               "batch size, and no rows dropped behind the last full one (`drop_last=False`)");
   return true;
 }
 

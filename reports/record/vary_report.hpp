@@ -40,13 +40,13 @@ struct VaryAsks {
 };
 
 struct VaryReport {
-  std::string verdict;                  // "pass", "fail", "error" or "asks"
-  std::string cause;                    // a name that `tally explain` knows, or of an error
-  std::string what, change, numbers;    // the sentence in its parts
-  VaryPlace place;                      // where in the user's program; of the loop itself, its name
-  Partition partition;                  // the coarsest that fails
-  std::vector<VaryGap> gaps;            // in the order in which they were asked for
-  VaryWeights weights;                  // of what fails, where they were asked for
+  std::string verdict;                // "pass", "fail", "error" or "asks"
+  std::string cause;                  // a name that `tally explain` knows, or of an error
+  std::string what, change, numbers;  // the sentence in its parts
+  VaryPlace place;                    // where in the user's program; of the loop itself, its name
+  Partition partition;                // the coarsest that fails
+  std::vector<VaryGap> gaps;          // in the order in which they were asked for
+  VaryWeights weights;                // of what fails, where they were asked for
   std::vector<std::string> notes;
   VaryAsks asks;
   std::vector<std::string> precisions;  // as the runs have them

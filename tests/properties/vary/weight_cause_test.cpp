@@ -34,7 +34,8 @@ std::string number(const ToldCause& cause, const std::string& letter) {
   return "";
 }
 
-const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1}, of_ranks{{2, 2, 2, 2}, {5, 6, 9, 4}, 2};
+const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1},
+    of_ranks{{2, 2, 2, 2}, {5, 6, 9, 4}, 2};
 
 TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / (3 * of_rows.rows[k]); }).name, "1/(K n_k)");

@@ -109,7 +109,8 @@ TEST(VaryRuns, AreRefusedWithTheirPlace) {
       {R"([{"op": "replace", "path": "/precisions", "value": ["float64", "float64"]}])",
        "$.precisions: found a list of 2"},
       {R"([{"op": "replace", "path": "/precisions", "value": ["float8"]}])", "$.precisions: found a list of 1"},
-      {R"([{"op": "replace", "path": "/nproc/0", "value": 0}])", "$.nproc: found a list of 2, expected numbers of ranks"},
+      {R"([{"op": "replace", "path": "/nproc/0", "value": 0}])",
+       "$.nproc: found a list of 2, expected numbers of ranks"},
       {R"([{"op": "replace", "path": "/weights/1/ranks", "value": 3}])", "$.weights[1].ranks: found 3, expected"},
       {R"([{"op": "replace", "path": "/notes", "value": [1]}])", "$.notes[0]: found 1, expected text"}};
   for (const auto& [patch, said] : wrong) {

@@ -37,6 +37,9 @@ class Ranks(Varied):
         for kind in ("not wrapped", "calls the inner"):
             self.fails(kind, "each of 2 ranks steps with its own gradient alone")
 
+    def test_parameters_of_every_rank_are_compared(self):
+        self.vary(FAIL, *RANKS, "one drifts", said=["2 ranks with micro-batches of 2 rows end ", "(0.bias alone)"])
+
     def test_a_mean_over_ranks_of_what_all_hold_is_named(self):
         self.fails("averaged twice", "gradients are divided by the 2 ranks")
 
