@@ -272,7 +272,7 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
                 for state, value in self.views.state(name).items():
                     segment.tap(f"{w}/optimizer/{state}.{name}", value)
         if self.early:
-            self.report.noted(self.early, "a step was taken before the window's last micro-batch")
+            self.report.stepped_early(self.early, [len(window) for window in segment.windows])
         segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
         segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
         segment.tap_number(f"{w}/schedule/step", self.reads.steps_taken(segment.steps_so_far), torch.int64, True)

@@ -11,6 +11,7 @@ class Report:
 
     def __init__(self, meaning):
         self.meaning, self.noted_lines, self.problem_lines, self.wrong_lines = meaning, {}, {}, {}
+        self.early = None  # where a step was first taken too early
 
     @staticmethod
     def add(lines, kind, line):
@@ -37,8 +38,21 @@ class Report:
         self.say(f"not judged: a term of the loss at {place}: it was computed without gradients (torch.no_grad), so that it "
                  "sends none back; compute it with gradients if it is meant to train the model")
 
+    def stepped_early(self, place, counts):
+        """Before the last micro-batch of a window, whose gradient then goes on. `counts` are the micro-batches of the windows that are
+        recorded, up to this step."""
+        if self.early is None and len(counts) == 1:
+            self.early = (f"{place}: a step was taken before the window's last micro-batch, whose gradient goes into the next window: step "
+                          "behind the last one, `(i + 1) % K == 0`")
+        elif self.early is None:
+            self.early = (f"{place}: a step was taken, as at an epoch's end, behind which windows begin anew: say how many micro-batches "
+                          f"each window has, micro_batches={counts[:1]} * {len(counts) - 1} + {counts[-1:]}, and divide each by what it holds")
+        self.noted(place, "a step was taken before the window's last micro-batch")
+
     def not_cleared(self, window, names, of_some):
         """What .grad holds as a window begins is of earlier ones."""
+        if self.early:
+            return self.wrong(self.early)
         self.add(self.wrong_lines, "not cleared", (
             f"window {window} begins with gradients of earlier windows, {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
             + f": clear gradients after every step, optimizer.zero_grad(){' of all parameters' if of_some else ''}; looks like "

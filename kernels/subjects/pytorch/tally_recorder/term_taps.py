@@ -102,5 +102,10 @@ class TermTaps:
                        "without a backward pass): where the others are divided by the K of all, they weigh too little; divide by "
                        'what is kept, or pass normalisation="mean_of_means_configured" if that is meant')
         self.forward = self.backward = self.reached = 0
+        arrived = {term.name for term in self.declared if term.factor is not None}
+        for term in self.declared:
+            if backward and term.name not in arrived:
+                report.wrong(f"the term {term.name!r} declared at {term.place} sends nothing back: no gradient arrives there, as the loss is "
+                             "made of another tensor; declare the one that is summed up")
         self.pending, self.declared = [], []
         return ends

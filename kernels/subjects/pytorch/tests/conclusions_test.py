@@ -14,6 +14,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
+import tally_recorder  # noqa: E402
 from loops import Loop, adam, adamw, sgd  # noqa: E402
 from tally_recorder.conclusion import failed, passed  # noqa: E402
 from verdicts import FAIL, PASS, headline, verdict_of  # noqa: E402
@@ -102,6 +103,38 @@ class NotCleared(unittest.TestCase):
         self.assertEqual(code, FAIL, said)
         self.assertEqual(headline(said), "fail: the buffer is not cleared between windows, so that the last one leaks into the next")
         self.assertNotIn("also: ", said)
+
+
+class Early(unittest.TestCase):
+    """Steps before the last micro-batch of a window."""
+
+    @staticmethod
+    def stepping(steps, micro_batches=2):
+        """The headline of a loop that steps where `steps(i)` holds, and clears there."""
+        torch.manual_seed(1)
+        net, drawn = nn.Linear(4, 3), torch.Generator().manual_seed(2)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        with tally_recorder.Recorder(net, optimizer, micro_batches=micro_batches) as recorder:
+            for i in range(7):
+                x, y = torch.randn(2, 4, generator=drawn), torch.randint(0, 3, (2,), generator=drawn)
+                (nn.functional.cross_entropy(net(x), y) / 2).backward()
+                if steps(i):
+                    optimizer.step()
+                    optimizer.zero_grad()
+        code, said = verdict_of(recorder)
+        return code, headline(said)
+
+    def test_off_by_one(self):
+        code, said = self.stepping(lambda i: i % 2 == 0)
+        self.assertEqual(code, FAIL, said)
+        self.assertTrue(said.startswith("fail: window 0, after micro-batch 0 of 2: a step was taken before the window's last"), said)
+        self.assertIn("`(i + 1) % K == 0`", said)
+
+    def test_at_an_epochs_end(self):
+        code, said = self.stepping(lambda i: i in (1, 3, 4, 6))
+        self.assertEqual(code, FAIL, said)
+        self.assertTrue(said.startswith("fail: window 2, after micro-batch 0 of 2: a step was taken, as at an epoch's end"), said)
+        self.assertIn("micro_batches=[2] * 2 + [1], and divide", said)
 
 
 class Schedules(unittest.TestCase):

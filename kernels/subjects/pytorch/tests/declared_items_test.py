@@ -136,6 +136,10 @@ class Declared(unittest.TestCase):
         said = self.judged(right, FAIL, "fail: the term 'entropy' declared at ", "sends nothing back, as it has no gradient", say=say)
         self.assertNotIn("'the loss' declared", headline(said))
 
+    def test_a_term_at_which_no_gradient_arrives_is_named(self):
+        self.judged(right, FAIL, "fail: the term 'the loss' declared at ", "sends nothing back: no gradient arrives there",
+                    say=lambda recorder, each, mask: recorder.items(each * 1.0, mask))
+
     def test_a_mask_of_another_shape_is_one_line(self):
         code, said = verdict_of(policy_gradient(right, say=lambda recorder, each, mask: recorder.items(each, mask[:, :2])))
         self.assertEqual(code, ERROR, said)

@@ -13,6 +13,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
+from tally_recorder.varied.precision import draws  # noqa: E402
 from varied_loops import MEANS, OPTIMIZERS, RIGHT, made, rows_of, varied  # noqa: E402
 
 import tally_recorder  # noqa: E402
@@ -66,6 +67,21 @@ class DrawnByRows(unittest.TestCase):
             self.assertEqual(varied(MEANS, lambda layer=layer: made(OPTIMIZERS["SGD"], copy.deepcopy(layer))).cause, "1/(K n_k)")
         for draw in self.DRAWS:
             self.assertEqual(varied(noisy(lambda n, N, K: 1 / K, draw)).cause, "1/(K n_k)")
+
+    def test_a_dropout_of_zero_draws_nothing(self):
+        x, aten = torch.ones(2, 3), torch.ops.aten
+        for dropout, train, drawn in ((0.0, True, False), (0.5, False, False), (0.5, True, True)):
+            self.assertEqual(draws(aten.native_dropout.default, (x, dropout, train), {}), drawn)
+        self.assertTrue(draws(aten.bernoulli_.float, (x, 0.0), {}))
+        self.assertFalse(draws(aten.add.Tensor, (x, x), {}))
+
+    @unittest.skipUnless(hasattr(F, "scaled_dot_product_attention"), "this PyTorch has no such function")
+    def test_attention_of_rows_that_stand_in_one_sequence(self):
+        def attends(x):
+            packed = x.reshape(1, -1, x.shape[-1])
+            return x + F.scaled_dot_product_attention(packed, packed, packed, attn_mask=torch.eye(len(x), dtype=torch.bool)).reshape(x.shape)
+        self.assertTrue(varied(noisy(lambda n, N, K: n / N, attends)).passed)
+        self.assertEqual(varied(noisy(lambda n, N, K: 1 / K, attends)).cause, "1/(K n_k)")
 
     def test_the_generator_is_as_it_was(self):
         torch.manual_seed(5)

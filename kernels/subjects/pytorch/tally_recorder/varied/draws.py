@@ -2,7 +2,7 @@
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .precision import name_of
+from .precision import draws, name_of
 from .rows import tensors_of
 
 LIKE = {"rand": "uniform_", "rand_like": "uniform_", "randn": "normal_", "randn_like": "normal_"}
@@ -74,7 +74,7 @@ class Draws(TorchDispatchMode):
             out = func(*args, **kwargs)
             bounds = [arg for arg in args if isinstance(arg, int)]
             return out.copy_(self.draw(name, out.shape, torch.int64, "random_", tuple([0, *bounds][-2:])))
-        if torch.Tag.nondeterministic_seeded in func.tags:
+        if draws(func, args, kwargs):
             return self.other(name, func, args, kwargs)
         return func(*args, **kwargs)
 

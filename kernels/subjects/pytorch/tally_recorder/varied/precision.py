@@ -66,6 +66,21 @@ def shares(func):
     return any(result.alias_info is not None for result in func._schema.returns)
 
 
+PROBABILITIES = ("dropout_p", "dropout", "p")
+
+
+def draws(func, args, kwargs):
+    """Whether it draws numbers: a dropout of 0, or outside of training, draws none."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return False
+    arguments = func._schema.arguments
+    given = {each.name: each.default_value for each in arguments if each.has_default_value()}
+    given.update({each.name: value for each, value in zip(arguments, args)}, **kwargs)
+    trains = given.get("train", given.get("training", True)) is not False
+    p = next((given[name] for name in PROBABILITIES if name in given), None)
+    return trains and not (isinstance(p, (int, float)) and p == 0 and "drop" in func._schema.name + " ".join(given))
+
+
 @functools.lru_cache(maxsize=None)
 def writes(func):
     """Whether it changes what it returns, which it was given."""

@@ -4,7 +4,7 @@ import hashlib
 
 import torch
 
-from ..precision import Lifts, name_of, shares
+from ..precision import Lifts, draws, name_of, shares
 from ..rows import mapped
 from ..state import is_flag, storage_of
 from .roots import tensors_of
@@ -83,7 +83,7 @@ class Casts(Lifts):
         return result
 
     def computed(self, func, types, args, kwargs):
-        if torch.Tag.nondeterministic_seeded in func.tags:
+        if draws(func, args, kwargs or {}):
             self.drew(name_of(func))
             if self.dtype != torch.float32:
                 return self.drawn(func, args, kwargs or {})
