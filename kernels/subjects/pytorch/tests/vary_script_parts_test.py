@@ -42,17 +42,22 @@ class Parts(unittest.TestCase):
                 "half": torch.ones(5).bfloat16(), "complex": torch.randn(3, dtype=torch.complex128)}
         with tempfile.TemporaryDirectory() as folder:
             keep(os.path.join(folder, "kept.bin"), left)
-            mapped = kept(os.path.join(folder, "kept.bin"))
+            mapped, scales = kept(os.path.join(folder, "kept.bin"))
         self.assertEqual({name: (value.dtype, value.shape) for name, value in mapped.items()},
                          {name: (value.dtype, value.shape) for name, value in left.items()})
         self.assertTrue(all(torch.equal(value, left[name]) for name, value in mapped.items()))
         self.assertEqual({each["max"] for each in differences(left, mapped)}, {0.0})
+        self.assertEqual(differences(left, mapped, scales), differences(left, mapped))
 
     def test_distances_are_the_largest_of_any_chunk(self):
         one, other = torch.zeros(2 * CHUNK + 1), torch.zeros(2 * CHUNK + 1)
         one[-1], other[0], other[CHUNK] = 3.0, -8.0, 0.5
         self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": 8.0}])
         one[CHUNK] = float("nan")
+        self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": None}])
+        one[CHUNK] = other[CHUNK] = float("inf")  # a mask
+        self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": 8.0}])
+        one[CHUNK] = -float("inf")
         self.assertEqual(differences({"w": one}, {"w": other}), [{"name": "w", "scale": 8.0, "max": None}])
 
     def test_a_tensor_holds_the_rows_that_it_was_made_of(self):

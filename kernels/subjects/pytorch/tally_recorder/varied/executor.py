@@ -98,8 +98,34 @@ def can_round(tensor):
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def differences(left, reference):
-    """The entries `tensors` of a run, of all that can be rounded."""
+def largest(tensor):
+    """Its largest absolute element; NaN where one is, infinite where one is."""
+    return max_of([chunk.double().abs().max() for chunk in tensor.reshape(-1).split(CHUNK)])
+
+
+def max_of(figures):
+    return float(torch.stack(figures).max())
+
+
+def scale_of(reference):
+    """The largest finite element; NaN where one is none."""
+    reference = reals(reference)
+    scale = largest(reference)
+    return scale if scale < float("inf") else largest(torch.where(reference.isinf(), torch.zeros_like(reference), reference))
+
+
+def distance_of(one, two):
+    """The largest difference; of two infinities that are alike none."""
+    if not one.numel():
+        return 0.0
+    apart = max_of([(a.double() - b.double()).abs_().max() for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK))])
+    if apart < float("inf"):
+        return apart
+    return largest(torch.where(one == two, torch.zeros_like(two, dtype=torch.float64), one.double() - two.double()))
+
+
+def differences(left, reference, scales=None):
+    """The entries `tensors` of a run, of all that can be rounded. `scales` of the reference are measured where they are not given."""
     if left.keys() != reference.keys():
         raise CaptureError(f"vary: found other tensors in two runs ({sorted(left.keys() ^ reference.keys())[0]}), expected the "
                            "same; make what the loop keeps in `make`")
@@ -111,11 +137,6 @@ def differences(left, reference):
         if one.shape != two.shape:
             raise CaptureError(f"vary: found {name} with extents {list(one.shape)} and {list(two.shape)} in two runs, expected "
                                "the same; make what the loop keeps in `make`")
-        scales, most = [], []
-        for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK)):
-            b = b.double()
-            scales.append(torch.where(b.isinf(), torch.zeros_like(b), b).abs_().max())
-            apart = a.double() - b
-            most.append(torch.where(a == b, torch.zeros_like(b), apart).abs_().max())
-        found.append({"name": name, "scale": figure(torch.stack(scales).max()), "max": figure(torch.stack(most).max())})
+        scale = scales[name] if scales else figure(scale_of(two))
+        found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two))})
     return found

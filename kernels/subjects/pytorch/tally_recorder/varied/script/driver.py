@@ -119,7 +119,7 @@ class Driver:
         if self.run["keep"]:
             keep(self.run["keep"], tensors)
         try:
-            return {"tensors": differences(tensors, kept(self.run["against"]) if self.run["against"] else tensors)}
+            return {"tensors": differences(tensors, *(kept(self.run["against"]) if self.run["against"] else (tensors,)))}
         except CaptureError as problem:
             return {"refused": str(problem)}
 
