@@ -8,35 +8,41 @@ from ..steps import SeesSteps
 from .places import frames_of, here, place_of
 from .rows import spans_of
 
+STAGES = "accumulated", "handed"
 ELEMENTS = 1 << 16  # of which the weights are solved for; what they leave over is of all
 HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
 NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
 
 
 class Seen:
-    """What was seen of one window: gradients as the last backward pass before its first step left them, and as that step
-    was handed them, flat and by name; parameters and the optimizer's state there; and the places of both calls."""
+    """What was seen of one optimizer in one window: gradients as the last backward pass before its first step left them, and as that
+    step was handed them, flat and by name; parameters and the optimizer's state there; the places of both calls; and `after`, the
+    parameters that its last step left."""
 
     def __init__(self):
-        self.accumulated, self.handed, self.parameters, self.moments, self.places = None, None, {}, {}, {}
+        self.accumulated, self.handed, self.parameters, self.moments, self.places, self.after = None, None, {}, {}, {}, {}
 
 
 class Watch:
-    """Sees the gradients of a run; all that Seen has of every window, or of the last one its gradients alone."""
+    """Sees the gradients of a run, of each window a Seen for each optimizer; all of it, or of the last of `count` windows the gradients
+    alone. There `others`, the Seens of a run of the whole batch but of the one optimizer that is asked for, say what steps leave:
+    that one's gradients are sums over rows only where all else stands still."""
 
-    def __init__(self, all_of_it):
-        self.all_of_it, self.windows, self.names, self.tensors = all_of_it, [], {}, {}
+    def __init__(self, all_of_it, count=0, others=()):
+        self.all_of_it, self.count, self.others = all_of_it, count, others
+        self.windows, self.names, self.tensors, self.optimizers = [], {}, {}, 0
 
     def begins(self, tensors, optimizers):
         self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
         self.names = {id(tensor): name for name, tensor in tensors.items()}
-        for optimizer in optimizers:
-            SeesSteps(optimizer, OfOptimizer(self, optimizer))
+        self.optimizers = len(optimizers)
+        for i, optimizer in enumerate(optimizers):
+            SeesSteps(optimizer, OfOptimizer(self, optimizer, i))
 
     def window(self):
         if self.windows and not self.all_of_it:
-            self.windows[-1] = Seen()
-        self.windows.append(Seen())
+            self.windows[-1] = []
+        self.windows.append([Seen() for _ in range(self.optimizers)])
 
     def gradients(self):
         return {name: flat_of(tensor.grad) for name, tensor in self.tensors.items() if tensor.grad is not None}
@@ -48,10 +54,11 @@ class Watch:
 
         def backward(tensors, *args, **options):
             result = original(tensors, *args, **options)
-            seen = self.windows[-1] if self.windows else None  # none yet: `make` trains as well
-            if seen and seen.handed is None:
-                seen.accumulated = self.gradients()
-                seen.places.update(backward=here(), scaled=scaled_at(tensors))
+            waiting = [seen for seen in (self.windows[-1] if self.windows else ()) if seen.handed is None]  # `make` may train as well
+            gradients, places = (self.gradients(), {"backward": here(), "scaled": scaled_at(tensors)}) if waiting else (None, {})
+            for seen in waiting:
+                seen.accumulated = gradients
+                seen.places.update(places)
             return result
         torch.autograd.backward = backward
         torch.autograd.set_detect_anomaly(True, *NO_CHECKS)
@@ -65,16 +72,20 @@ class Watch:
 class OfOptimizer:
     """Told of the steps of one optimizer; the first of a window is kept."""
 
-    def __init__(self, watch, optimizer):
-        self.watch, self.optimizer = watch, optimizer
+    def __init__(self, watch, optimizer, number):
+        self.watch, self.optimizer, self.number = watch, optimizer, number
+
+    def held(self):
+        return [parameter for group in self.optimizer.param_groups for parameter in group["params"] if id(parameter) in self.watch.names]
 
     def step_begins(self):
-        seen = self.watch.windows[-1]
+        seen = self.watch.windows[-1][self.number]
         if seen.handed is not None:
             return
-        held = [parameter for group in self.optimizer.param_groups for parameter in group["params"]
-                if id(parameter) in self.watch.names and parameter.grad is not None]
+        held = [parameter for parameter in self.held() if parameter.grad is not None]
         seen.places["step"], seen.handed = here(), {}
+        own = {self.watch.names[id(parameter)] for parameter in held}
+        seen.accumulated = {name: value for name, value in (seen.accumulated or {}).items() if name in own}
         for parameter in held:
             name = self.watch.names[id(parameter)]
             seen.handed[name] = flat_of(parameter.grad)
@@ -86,7 +97,13 @@ class OfOptimizer:
                     seen.moments.setdefault(key, {})[name] = flat_of(value)
 
     def step_ends(self):
-        pass
+        watch, named = self.watch, {self.watch.names[id(parameter)]: parameter for parameter in self.held()}
+        if watch.all_of_it:
+            watch.windows[-1][self.number].after = {name: parameter.detach().clone() for name, parameter in named.items()}
+        elif len(watch.windows) == watch.count and watch.others and watch.others[self.number]:
+            with torch.no_grad():
+                for name, value in watch.others[self.number].after.items():
+                    named[name].copy_(value)
 
 
 def flat_of(tensor):
@@ -104,9 +121,9 @@ def scaled_at(tensors):
     return place_of(frames_of(node.metadata.get("traceback_", [])))
 
 
-def watched(function, spans, frozen, all_of_it):
+def watched(function, spans, frozen, all_of_it, others=()):
     """What was seen of each window of a run; None of one that ended early."""
-    watch = Watch(all_of_it)
+    watch = Watch(all_of_it, len(spans), others)
     with watch.running():
         ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
     return None if ended.error else watch.windows
@@ -165,6 +182,12 @@ def is_last_alone(weights):
     return len(weights) > 1 and all(abs(weight) <= HALF_OF_64 * abs(weights[-1]) for weight in weights[:-1])
 
 
+def first_unlike(cut, whole):
+    """The first optimizer whose gradients differ; where none does, the first that steps."""
+    found = [i for i, pair in enumerate(zip(cut, whole)) if any(unlike(*(getattr(seen, stage) for seen in pair)) for stage in STAGES)]
+    return found[0] if found else next((i for i, seen in enumerate(cut) if seen.handed is not None), 0)
+
+
 class Weights:
     """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
 
@@ -177,10 +200,10 @@ class Weights:
             self.kept[key] = watched(self.function, spans, frozen, True)
         return self.kept[key]
 
-    def alone(self, spans, frozen, stage):
-        """The gradient of the last of these windows."""
-        seen = watched(self.function, spans, frozen, False)
-        return seen and getattr(seen[-1], stage)
+    def alone(self, spans, frozen, stage, whole):
+        """The gradient of the last of these windows, of the optimizer that is None in `whole`, with the others as they are there."""
+        seen = watched(self.function, spans, frozen, False, whole)
+        return seen and getattr(seen[-1][whole.index(None)], stage)
 
     def of(self, ask):
         """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
@@ -192,22 +215,25 @@ class Weights:
         all_rows, spans, windows = [(0, self.function.rows)], spans_of(sizes, self.function.rows), self.function.windows
         cut, whole = self.seen([spans] * windows, frozen), self.seen([all_rows] * windows, frozen)
         self.kept = {key: seen for key, seen in self.kept.items() if seen is cut or seen is whole}
-        if not cut or not whole:
+        if not cut or not whole or not cut[window]:
             return entry
-        stage = next((stage for stage in ("accumulated", "handed")
+        at = first_unlike(cut[window], whole[window])
+        others = [None if i == at else seen for i, seen in enumerate(whole[window])]
+        cut, whole = ([seen[at] for seen in run] for run in (cut, whole))
+        stage = next((stage for stage in STAGES
                       if unlike(getattr(cut[window], stage), getattr(whole[window], stage))), "handed")
-        fitted = self.fitted({**entry, "stage": stage}, window, spans, cut, whole)
+        fitted = self.fitted({**entry, "stage": stage}, window, spans, cut, whole, others)
         if stage == "accumulated" and is_last_alone(fitted["found"]):  # the loop may add up in a buffer of its own
-            handed = self.fitted({**entry, "stage": "handed"}, window, spans, cut, whole)
+            handed = self.fitted({**entry, "stage": "handed"}, window, spans, cut, whole, others)
             fitted = fitted if is_last_alone(handed["found"]) else handed
         return fitted
 
-    def fitted(self, entry, window, spans, cut, whole):
+    def fitted(self, entry, window, spans, cut, whole, others):
         """The entry, with the weights of its stage."""
         stage, places, sizes, frozen = entry["stage"], cut[window].places, entry["sizes"], tuple(entry.get("frozen", ()))
         entry.update(places=places, place=places.get("step") if stage == "handed" else places["scaled"] or places["backward"])
         all_rows = [(0, self.function.rows)]
-        alone = [self.alone([all_rows] * window + [[span]], frozen, stage) for span in spans]
+        alone = [self.alone([all_rows] * window + [[span]], frozen, stage, others) for span in spans]
         target, wanted = getattr(cut[window], stage), getattr(whole[window], stage)
         if not target or not wanted or not all(alone):
             return entry
