@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "properties/vary/causes.hpp"
+#include "properties/vary/cut_window.hpp"
 #include "properties/vary/gap.hpp"
 #include "properties/vary/told_cause.hpp"
 
@@ -69,6 +70,7 @@ std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, co
   for (bool smaller = !book.runs().equal_only; smaller;) {
     smaller = false;
     for (const Partition& sizes : coarser(gap.sizes)) {
+      if (is_cut(book.runs(), sizes) && is_equal(gap.sizes)) continue;  // what the cut makes would stand beside it
       const auto less = gap_of(book, sizes, frozen, {}, gap.kind == "not finite");
       if (!less) return std::nullopt;
       if (std::ranges::find(report.gaps, sizes, &VaryGap::sizes) == report.gaps.end()) report.gaps.push_back(*less);
@@ -113,6 +115,17 @@ void take_numbers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap) 
   report.numbers += "; a row weighs " + list_text(report.weights.found) + " in what the step of window " +
                     std::to_string(report.weights.how.window) + " is handed, and should weigh " +
                     list_text(report.weights.meant);
+}
+
+/// Whether some do, of one rank, and none does not.
+bool equal_ones_pass(const std::vector<VaryGap>& gaps) {
+  bool any = false;
+  for (const VaryGap& gap : gaps) {
+    if (!is_equal(gap.sizes) || gap.sizes.ranks > 1) continue;
+    if (!is_gone(gap)) return false;
+    any = true;
+  }
+  return any;
 }
 
 /// A script's own line is no place.
@@ -183,6 +196,8 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   tell(report, *told);
   if (!report.weights.place.file.empty()) report.place = report.weights.place;
   take_numbers(report, runs, *least);
+  if (runs.kind == "script" && equal_ones_pass(report.gaps) && !is_equal(least->sizes))
+    report.numbers += ". Equal micro-batches come to the whole batch: a short last one, as at an epoch's end, does not";
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "properties/vary/causes.hpp"
+#include "properties/vary/cut_window.hpp"
 #include "properties/vary/failing_partition.hpp"
 #include "properties/vary/gap.hpp"
 #include "properties/vary/partitions.hpp"
@@ -99,12 +100,24 @@ const Partition& most_parts(const std::vector<Partition>& partitions) {
 bool judge_partitions(VaryReport& report, RunBook& book, std::vector<std::string>& frozen) {
   const std::vector<Partition> partitions = partitions_of(book.runs());
   for (const Partition& sizes : partitions) {
+    if (auto other = cut_to_other_rows(book, sizes)) {
+      if (!whole_batch_repeats(report, book)) return true;
+      report.gaps.push_back(*other);
+      continue;
+    }
     if (hold_other_rows(report, book, sizes)) return true;
     const bool finest = sizes == most_parts(partitions);  // it adds up the most: its drift is shown
     const auto gap = gap_of(book, sizes, frozen, report.gaps, finest);
     if (!gap || (gap->kind != "rounding" && !whole_batch_repeats(report, book))) return true;
     report.gaps.push_back(*gap);
     if (!fails(*gap)) continue;
+    const auto excuse = excuse_of_the_cut(report, book, *gap, frozen);
+    if (!excuse) return true;
+    if (!excuse->empty()) {
+      report.gaps.back().kind = "not judged", report.gaps.back().error = *excuse;
+      report.gaps.back().tensors.clear();
+      continue;
+    }
     return take_failure(report, book, frozen);
   }
   take_end(report, book);

@@ -200,7 +200,8 @@ VaryRuns read(const nlohmann::json& value) {
   reader("precisions", out.precisions);
   demand(are_precisions(out.precisions), value, place, "precisions",
          "one of float64, float32, float16 and bfloat16, or a high one of them and a lower one");
-  may_lack(reader, "equal_only", out.equal_only), may_lack(reader, "nproc", out.nproc);
+  may_lack(reader, "equal_only", out.equal_only), may_lack(reader, "sizes_told", out.sizes_told);
+  may_lack(reader, "nproc", out.nproc);
   demand(std::ranges::all_of(out.nproc, [](int ranks) { return ranks >= 1 && ranks <= most_rows; }), value, place,
          "nproc", "numbers of ranks of at least 1");
   may_lack(reader, "runs", out.runs), may_lack(reader, "weights", out.weights);

@@ -112,6 +112,7 @@ struct VaryRuns {
   std::vector<std::string> precisions;  // the high one first
   std::vector<int> nproc;               // numbers of ranks that the rows are dealt to as well
   bool equal_only = false;              // all micro-batches of a window are of one size
+  bool sizes_told = true;               // else the loop is told the largest micro-batch and their number alone
   std::vector<VaryRun> runs;
   std::vector<VaryWeights> weights;
   std::vector<std::string> notes, layers;

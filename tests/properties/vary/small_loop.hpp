@@ -23,6 +23,7 @@ struct SmallLoop {
   int windows = 2;
   std::vector<std::string> precisions = {"float64", "float32"};
   bool equal_only = false;
+  bool sizes_told = true;
 
   bool counts_items() const { return kind == "share of rows" || kind == "mean of items"; }
 };
@@ -143,7 +144,8 @@ Trained<T> trained(const SmallLoop& loop, const HowRun& how, int windows, std::s
       const Vector<Row<T>> own(begin, begin + size);
       begin += size;
       const Vector<T> sum = summed(own, out.w, centred);
-      const T by = divisor_of(loop.kind, own, rows, sizes.size());
+      const T told = T(*std::ranges::max_element(sizes)) * T(sizes.size());
+      const T by = loop.kind == "told window" ? told : divisor_of(loop.kind, own, rows, sizes.size());
       if (loop.kind == "last alone" || loop.kind == "steps each") std::ranges::fill(total, T(0));
       for (std::size_t j = 0; j < features; ++j)
         total[j] +=
@@ -249,7 +251,7 @@ inline VaryRuns nothing_run(const SmallLoop& loop) {
   VaryRuns runs;
   runs.loop = {"train.py", "train.step", 12};
   runs.rows = loop.rows, runs.windows = loop.windows, runs.precisions = loop.precisions;
-  runs.equal_only = loop.equal_only;
+  runs.equal_only = loop.equal_only, runs.sizes_told = loop.sizes_told;
   if (loop.kind.starts_with("batch_norm")) runs.layers = {"BatchNorm1d bn1"};
   return runs;
 }

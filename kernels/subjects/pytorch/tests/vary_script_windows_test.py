@@ -63,6 +63,17 @@ class BesideTheGradient(Varied):
         self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "steps", "--loss", "mean-of-means",
                   said=["window 1 has 1 of 2 micro-batches, and what it adds up is divided by 2 all the same"])
 
+    def test_uneven_windows_that_a_script_takes_for_larger_ones(self):
+        """It is told its largest micro-batch and their number alone."""
+        for words, said in ((["--loss", "by-told-window"], "the script divides by its batch size times K, 2 * 3, and this window has 4 rows"),
+                            (["--rate-by-window"], "is told of a window of its batch size times K, 2 * 3, and this one has 4 rows"),
+                            (["--whole-windows", "--size", "16"], "takes other rows for a window of its batch size times K, 2 * 3"),
+                            (["--step-by-rows"], "only equal micro-batches were dealt: the script counts rows, not micro-batches")):
+            with self.subTest(words):
+                self.vary(PASS, "--seed", "1", *PLAIN, *words, said=[said])
+        equal = "Equal micro-batches come to the whole batch: a short last one, as at an epoch's end, does not"
+        self.vary(FAIL, "--seed", "1", *PLAIN, "--loss", "mean-of-means", said=[equal])
+
     def test_a_second_cause_behind_layers_that_see_the_batch(self):
         said = self.vary(FAIL, *PLAIN, "--batch-norm", "--loss", "mean-of-means", said=["BatchNorm1d 1 sees each micro-batch by itself"])
         self.assertRegex(said, "with that held still micro-batches of [0-9, ]+ rows differ as well: each micro-batch's loss is divided")

@@ -36,12 +36,13 @@ class Executor:
         self.rows, self.windows, self.seed, self.precisions = rows, windows, seed, list(precisions)
         self.notes, self.layers, self.wholes = [], [], {}
         self.nproc = []  # numbers of ranks that the rows are to be dealt to as well
+        self.sizes_told = True  # whether the loop knows the size of each micro-batch, not of the largest alone
         self.equal_only = False  # whether micro-batches can have one size alone; may turn out as it runs
 
     def head(self):
         """What vary.json begins with."""
         return {"tally_vary": 1, "loop": self.loop(), "rows": self.rows, "windows": self.windows, "seed": self.seed,
-                "precisions": self.precisions, "nproc": self.nproc, "equal_only": self.equal_only}
+                "precisions": self.precisions, "nproc": self.nproc, "equal_only": self.equal_only, "sizes_told": self.sizes_told}
 
     def run(self, ask):
         """An entry of `runs` in vary.json."""

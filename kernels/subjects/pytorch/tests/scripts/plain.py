@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int, default=4)
 parser.add_argument("--accum", type=int, default=1)
-parser.add_argument("--loss", choices=("sum", "mean-of-means"), default="sum")
+parser.add_argument("--loss", choices=("sum", "mean-of-means", "by-told-window"), default="sum")
 parser.add_argument("--drop-last", action="store_true")
 parser.add_argument("--ignored", action="store_true", help="some targets do not count")
 parser.add_argument("--order", choices=("shuffled", "by-size"), default="shuffled")
@@ -23,19 +23,25 @@ parser.add_argument("--schedule", choices=("window", "micro-batch"))
 parser.add_argument("--average", choices=("window", "micro-batch"))
 parser.add_argument("--average-by", choices=("copy", "module"), default="copy")
 parser.add_argument("--keep-gradients", action="store_true", help="they are never cleared")
+parser.add_argument("--rate-by-window", action="store_true", help="the rate follows the window that was told")
+parser.add_argument("--step-by-rows", action="store_true", help="behind as many rows as were told")
+parser.add_argument("--whole-windows", action="store_true", help="rows beyond windows as large as were told are left out")
 parser.add_argument("--batch-norm", action="store_true")
 options = parser.parse_args()
+TOLD = options.batch_size * options.accum
 
 torch.manual_seed(1)
 targets = torch.randint(0, 4, (options.size,))
 if options.ignored:
     targets[::3] = -100
 rows = TensorDataset(torch.randn(options.size, 6), targets)
+if options.whole_windows:
+    rows = torch.utils.data.Subset(rows, range(options.size % TOLD, options.size))
 order = torch.Generator().manual_seed(options.batch_size if options.order == "by-size" else 0)
 batches = DataLoader(rows, batch_size=options.batch_size, shuffle=True, generator=order, drop_last=options.drop_last, num_workers=1)
 model = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8) if options.batch_norm else nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 4))
 average = torch.optim.swa_utils.AveragedModel(model) if options.average_by == "module" else copy.deepcopy(model)
-optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.0025 * TOLD if options.rate_by_window else 0.01)
 schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 100) if options.schedule else None
 
 
@@ -46,7 +52,7 @@ def averaged():
         kept.data.mul_(0.9).add_(parameter.data, alpha=0.1)
 
 
-epoch = 0
+epoch = seen = 0
 while options.endless or epoch < 2:
     epoch += 1
     if options.epoch == "loses":
@@ -56,13 +62,19 @@ while options.endless or epoch < 2:
             raise ValueError(f"{len(x)} rows are none that this loop takes")
         if options.only_float32 and x.dtype != torch.float32:
             raise TypeError("a kernel without float64")
-        if options.loss == "sum":
+        seen += len(x)
+        if options.loss == "by-told-window":
+            loss = F.cross_entropy(model(x), y, reduction="sum") / TOLD
+        elif options.loss == "sum":
             loss = F.cross_entropy(model(x), y, reduction="sum") / 4
         else:
             loss = F.cross_entropy(model(x), y) / options.accum
         loss.backward()
         steps = (i + 1) % options.accum == 0 or options.epoch == "steps" and i + 1 == len(batches)
+        if options.step_by_rows:
+            steps = seen >= TOLD
         if steps:
+            seen = 0
             optimizer.step()
             if not options.keep_gradients:
                 optimizer.zero_grad(set_to_none=True)

@@ -23,6 +23,7 @@ PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.pa
 UNMOVED = 0, ""
 EQUAL_ONLY = ("only equal micro-batches were dealt: no DataLoader deals them, or it drops a short last batch; a script that can deal others "
               "says so by {sizes}")
+BY_ROWS = "only equal micro-batches were dealt: the script counts rows, not micro-batches, before it steps"
 KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**36), "MALLOC_TOP_PAD_": str(2**28)}  # malloc gives none back
 SLOW = 10  # seconds of silence that a progress line breaks where no terminal is
 
@@ -35,6 +36,7 @@ class Script(Executor):
                  nproc=()):
         super().__init__(rows, windows, seed)
         self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
+        self.sizes_told = "{sizes}" in " ".join(words)
         self.nproc = list(nproc)  # where there are some, all runs have torchrun's environment variables
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
@@ -152,14 +154,16 @@ class Script(Executor):
         dealt = [] if seen["error"] or not seen["dealt"] else seen["dealt"][0]
         self.passes = self.passes or len(dealt)
         sizes = ask["sizes"] or [self.rows]
-        if dealt and not len(sizes) <= len(dealt) <= len(sizes) * self.passes:
+        steps_elsewhere = dealt and not len(sizes) <= len(dealt) <= len(sizes) * self.passes
+        uneven = len(set(sizes)) > 1 and not seen["error"]
+        if steps_elsewhere and not (uneven and not self.sizes_told):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             on = f" on {ask['ranks']} ranks" if ask["ranks"] > 1 else ""
             raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes, ask['ranks'])} was "
                                f"said, expected one after {expected}{on}; give the script's own words for both in --set")
-        if len(set(sizes)) > 1 and not seen["error"] and not self.can_deal_unequal(seen):
+        if uneven and (steps_elsewhere or not self.can_deal_unequal(seen)):
             self.equal_only = True  # the program asks for no further ones, and leaves this one alone
-            self.note(EQUAL_ONLY)
+            self.note(BY_ROWS if steps_elsewhere else EQUAL_ONLY)
         elif not seen["error"] and not ask["moved"] and ask["precision"] == self.precisions[0]:
             self.compare_rows(ask, seen["rows"])
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
@@ -223,7 +227,7 @@ class Script(Executor):
         self.first = seen, {}
 
     def can_deal_unequal(self, seen):
-        return seen["short_last"] or "{sizes}" in " ".join(self.words)
+        return seen["short_last"] or self.sizes_told
 
     def what_was_asked(self, sizes, ranks=1):
         if self.words:
