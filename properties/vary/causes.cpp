@@ -72,6 +72,9 @@ const std::vector<VaryCause> all_causes{
     {"each earlier counts more", "",
      "a micro-batch counts the more the earlier it came, as where the sum of the losses so far is sent back after each",
      "send each loss back once, or their sum once, behind the last"},
+    {"a scale of its own", "",
+     "each micro-batch is scaled by a number of its own that is no count, such as its norm, its loss or a root of it",
+     "scale once a window, behind the last `backward()`: what is added up, by a number of the whole window"},
     {"weights", "", "the micro-batches do not count as they do in the whole batch",
      "weigh the rows of all micro-batches alike: divide each sum by what the window holds"},
     {"stale gradient", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
@@ -148,6 +151,7 @@ std::string filled_in(const std::string& text, const CauseNumbers& numbers) {
     else
       out += (named ? key + " = " : "") + found->second;
     at = close + 1;
+    if (found != numbers.end() && found->second.empty() && text.substr(at, 1) == " ") ++at;
   }
   return out;
 }

@@ -21,7 +21,8 @@ const std::vector<VaryCause>& vary_causes();
 const VaryCause& vary_cause(std::string_view name);
 
 using CauseNumbers = std::vector<std::pair<std::string, std::string>>;  // "K", "3"
-/// With numbers in place of the braces; "{K=}" becomes "K = 3". Those that are not given become their letters.
+/// With numbers in place of the braces; "{K=}" becomes "K = 3". Those that are not given become their letters, one that is
+/// empty leaves no gap.
 std::string filled_in(const std::string& text, const CauseNumbers& numbers);
 
 /// Three digits; more of a whole number.

@@ -54,7 +54,7 @@ VaryCounts counts_of(const RunBook& book, const VaryWeights& weights) {
   const HowWeights& how = weights.how;
   VaryCounts counts;
   counts.rows.assign(weights.rows().begin(), weights.rows().end());
-  counts.items = counts.rows, counts.ranks = how.sizes.ranks;
+  counts.items = counts.rows, counts.ranks = how.sizes.ranks, counts.as_left = book.runs().kind == "script";
   const VaryRun* run = book.found(high_run(book.runs(), how.sizes, how.frozen));
   const auto window = static_cast<std::size_t>(how.window);
   if (run != nullptr && window < run->items.size() && run->items[window].size() == counts.rows.size())
@@ -99,7 +99,7 @@ std::string no_telling(const std::vector<std::string>& factors) {
 
 /// Of a window that has fewer micro-batches than others: whether it is right but for a division by their number.
 std::optional<ToldCause> told_by_short_window(const VaryWeights& weights, const VaryCounts& counts, double sharpness) {
-  if (weights.dealt.empty()) return std::nullopt;
+  if (weights.dealt.empty() || weights.dealt.size() == weights.how.sizes.size()) return std::nullopt;
   const auto own = static_cast<double>(weights.dealt.size()), asked = static_cast<double>(weights.how.sizes.size());
   VaryWeights divided_by_own = weights;
   for (double& weight : divided_by_own.found) weight *= asked / own;
@@ -117,17 +117,28 @@ ToldCause told_by_the_rest(const RunBook& book, const HowWeights& how, ToldCause
 }
 
 bool is_order(const ToldCause& told) {
-  return told.name == "each later counts more" || told.name == "each earlier counts more";
+  return told.name == "each later counts more" || told.name == "each earlier counts more" ||
+         told.name == "the last alone";
 }
 
-/// Of two micro-batches one counts more in any case: whether it is an order, single rows show. Nothing where weights are
-/// asked for.
+CauseNumbers first_is_silent(CauseNumbers numbers) {
+  std::ranges::find(numbers, "k", &CauseNumbers::value_type::first)->second = "0";
+  return numbers;
+}
+
+/// Of two micro-batches one counts more in any case, or is alone: whether it is an order, single rows show. What counts too
+/// little to be seen among these does so for those two. Nothing where weights are asked for.
 std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, const ToldCause& told) {
   const double sharpness = sharpness_of(book.runs());
-  const VaryWeights* single = book.weights({partitions_of(book.runs()).back(), how.frozen, how.window});
+  const Partition rows(static_cast<std::size_t>(book.runs().rows), 1);
+  const VaryWeights* single = book.weights({rows, how.frozen, how.window});
   if (single == nullptr) return std::nullopt;
   const bool tells = !single->found.empty() && single->rest <= sharpness && single->meant_rest <= sharpness;
-  if (tells && cause_of_weights({{counts_of(book, *single), single}}, sharpness).name == told.name) return told;
+  const bool alone = told.name == "the last alone";
+  if (!tells) return alone ? told : ToldCause{"weights", told.numbers};
+  const std::string name = cause_of_weights({{counts_of(book, *single), single}}, sharpness).name;
+  if (name == told.name || (told.name == "each later counts more" && counts_rise(*single, sharpness))) return told;
+  if (alone) return name == "0" ? ToldCause{name, first_is_silent(told.numbers)} : told;
   return ToldCause{"weights", told.numbers};
 }
 
@@ -171,6 +182,15 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
     const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
     if (tells) partitions.push_back({counts_of(book, *further), further});
   }
+  std::vector<VaryWeights> right;  // of partitions that pass: a formula by which one of them would fail is refuted
+  right.reserve(report.gaps.size());
+  for (const VaryGap& gap : report.gaps) {
+    if (gap.kind != "rounding" || gap.sizes.ranks > 1 || how.sizes.ranks > 1) continue;
+    VaryWeights& as_meant = right.emplace_back();
+    as_meant.how = {gap.sizes, how.frozen, how.window};
+    as_meant.found.assign(gap.sizes.size(), 1), as_meant.meant = as_meant.found;
+    partitions.push_back({counts_of(book, as_meant), &as_meant});
+  }
   const ToldCause told = cause_of_weights(partitions, sharpness);
   return is_order(told) && how.sizes.size() == 2 ? told_by_order(book, how, told) : told;
 }
@@ -206,7 +226,8 @@ std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const Var
 void tell(VaryReport& report, const ToldCause& told) {
   const VaryCause& cause = vary_cause(told.name);
   report.verdict = "fail", report.cause = cause.name;
-  report.what = filled_in(cause.what, told.numbers), report.change = filled_in(cause.change, told.numbers);
+  report.what = filled_in(cause.what, told.numbers),
+  report.change = told.change.empty() ? filled_in(cause.change, told.numbers) : told.change;
 }
 
 }  // namespace tally

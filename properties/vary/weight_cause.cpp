@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "properties/diagnosis/factors_of_counts.hpp"
+#include "properties/vary/hidden_counts.hpp"
 
 namespace tally {
 namespace {
@@ -29,6 +30,10 @@ bool is_silent(const VaryWeights& weights, std::size_t k, double sharpness) {
 
 /// Of rows where no items were seen, or where the loop divides by rows all the same.
 const std::vector<double>& counted_of(const VaryCounts& counts, bool rows) { return rows ? counts.rows : counts.items; }
+
+bool all_alike(const std::vector<double>& values) {
+  return std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
+}
 
 /// Whether padding makes other counts than rows: where every row is as long, and the whole batch's as well, it does not.
 bool is_padded(const VaryCounts& counts) {
@@ -87,10 +92,6 @@ bool fits(const WeighedPartition& partition, const std::string& name, bool rows,
     any = true;
   }
   return any;
-}
-
-bool all_alike(const std::vector<double>& values) {
-  return std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
 }
 
 /// The micro-batch whose weight is farthest from the meant one.
@@ -152,6 +153,36 @@ std::optional<ToldCause> formula_cause(const std::vector<WeighedPartition>& part
   return std::nullopt;
 }
 
+constexpr const char* divide_by_what_counts =
+    "divide each sum by all that counts in the window: `loss.sum() / window_items`";
+
+CauseNumbers hidden_numbers(const WeighedPartition& partition) {
+  CauseNumbers numbers = numbers_of(partition, false);
+  for (auto& [key, value] : numbers) value = key == "n" ? "" : key == "rows" ? "items" : value;
+  return numbers;
+}
+
+/// A division by counts that nobody saw.
+std::optional<ToldCause> hidden_cause(const WeighedPartition& partition, double sharpness) {
+  const VaryCounts& counts = partition.counts;
+  const double count = static_cast<double>(counts.rows.size()), rows = sum_of(counts.rows);
+  std::vector<double> of_rows;
+  for (const double own : counts.rows) of_rows.push_back(own / rows);
+  const std::pair<const char*, std::vector<double>> rules[] = {
+      {"1/(K n_k)", std::vector<double>(counts.rows.size(), 1 / count)},
+      {"1/n_k", std::vector<double>(counts.rows.size(), 1)},
+      {"n_k/N of t_k", of_rows}};
+  for (const auto& [name, factors] : rules) {
+    const std::vector<double> shares = hidden_shares(partition, factors, sharpness);
+    bool fits = !shares.empty() && counts.ranks == 1;
+    for (std::size_t k = 0; fits && k < shares.size(); ++k)
+      fits = says_nothing(*partition.weights, k) ||
+             near(ratio_of(*partition.weights, k), factors[k] / shares[k], sharpness);
+    if (fits) return ToldCause{name, hidden_numbers(partition), divide_by_what_counts};
+  }
+  return std::nullopt;
+}
+
 std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double sharpness) {
   for (const bool rows : {false, true}) {
     if (all_alike(counted_of(partition.counts, rows))) continue;
@@ -159,6 +190,12 @@ std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double 
     if (fits(partition, "N/n_k", rows, sharpness, &scale))
       return ToldCause{"1/n_k and a factor", numbers_of(partition, rows)};
   }
+  if (partition.counts.as_left || partition.counts.ranks > 1) return std::nullopt;
+  const std::vector<double> shares = hidden_shares(partition, {}, sharpness);
+  bool fit = std::ranges::any_of(shares, [&](double share) { return !near(share, shares[0], sharpness); });
+  for (std::size_t k = 0; fit && k < shares.size(); ++k)
+    fit = near(ratio_of(*partition.weights, k) * shares[k], ratio_of(*partition.weights, 0) * shares[0], sharpness);
+  if (fit) return ToldCause{"1/n_k and a factor", hidden_numbers(partition), divide_by_what_counts};
   return std::nullopt;
 }
 
@@ -203,8 +240,21 @@ ToldCause cause_of_weights(const std::vector<WeighedPartition>& partitions, doub
   if (auto told = silent_cause(first, sharpness)) return *told;
   if (auto told = formula_cause(partitions, sharpness)) return *told;
   if (auto told = formula_cause({first}, sharpness)) return *told;
+  if (auto told = hidden_cause(first, sharpness)) return *told;
   if (auto told = scaled_cause(first, sharpness)) return *told;
-  return {shape_of(first, sharpness), numbers_of(first, false)};
+  const std::string shape = shape_of(first, sharpness);
+  return {shape == "weights" && has_a_scale_of_its_own(first, sharpness) ? "a scale of its own" : shape,
+          numbers_of(first, false)};
+}
+
+bool counts_rise(const VaryWeights& weights, double sharpness) {
+  const auto count = [&](std::size_t k) { return is_silent(weights, k, sharpness) ? 0 : ratio_of(weights, k); };
+  bool any = false;
+  for (std::size_t k = 1; k < weights.found.size(); ++k) {
+    if (!(count(k - 1) <= count(k) * (1 + sharpness))) return false;
+    any = any || !near(count(k - 1), count(k), sharpness);
+  }
+  return any;
 }
 
 bool are_as_meant(const VaryWeights& weights, double sharpness) {

@@ -13,12 +13,14 @@ struct VaryCounts {
   int ranks = 1;                    // that have as many micro-batches each
   std::vector<double> places = {};  // that the loss reads, those of padding too; none where they were not seen
   double whole_places = 0;          // the same of the whole batch, which may be padded further
+  bool as_left = false;             // weights are of gradients as the loop left them, not of each micro-batch alone
 };
 
 /// A cause with the numbers that its texts are to be filled with.
 struct ToldCause {
   std::string name;
   CauseNumbers numbers;
+  std::string change = {};  // in place of the cause's own
 };
 
 /// Weights and counts of one partition.
@@ -32,6 +34,9 @@ std::vector<std::string> factors_of_weights(const WeighedPartition& partition, d
 
 /// What the weights of the first tell; where they fit several formulas, those that fit the others too.
 ToldCause cause_of_weights(const std::vector<WeighedPartition>& partitions, double sharpness);
+
+/// Whether no micro-batch counts less than one before it, and not all alike; those that are silent count nothing.
+bool counts_rise(const VaryWeights& weights, double sharpness);
 
 /// Whether found and meant are the same, so that the cause lies behind this step.
 bool are_as_meant(const VaryWeights& weights, double sharpness);

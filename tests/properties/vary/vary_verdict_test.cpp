@@ -67,17 +67,6 @@ TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
   }
 }
 
-TEST(VaryVerdict, sees_an_order_in_two_only_where_single_rows_show_it) {
-  VaryRuns runs;
-  judged(loop_of("clips before the last"), runs);
-  const auto single =
-      std::ranges::find_if(runs.weights, [](const VaryWeights& weights) { return weights.how.sizes.size() == 8; });
-  ASSERT_NE(single, runs.weights.end());
-  single->found[4] = single->found[0] / 2;
-
-  EXPECT_EQ(vary_verdict(runs).cause, "weights");
-}
-
 TEST(VaryVerdict, counts_items_where_they_were_seen) {
   const VaryReport report = judged(loop_of("mean of items"));
 

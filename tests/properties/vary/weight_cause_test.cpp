@@ -96,6 +96,67 @@ TEST(WeightCause, counts_rows_where_padding_makes_no_other_counts) {
   EXPECT_EQ(told(alike, [&](std::size_t k) { return 8 / (3 * alike.rows[k]); }).name, "1/(K n_k)");
 }
 
+/// Of micro-batches alone, whose means are of these counts, which nobody saw.
+VaryWeights hidden_weights(const std::vector<double>& counts, const Factor& factor) {
+  VaryWeights weights = weights_of({4, 4}, factor);
+  for (std::size_t k = 0; k < 2; ++k) {
+    weights.meant[k] = counts[k] / (counts[0] + counts[1]) / 4;
+    weights.found[k] = weights.meant[k] * factor(k);
+  }
+  return weights;
+}
+
+TEST(WeightCause, counts_what_nobody_saw_by_what_micro_batches_should_weigh) {
+  const VaryCounts equal{{4, 4}, {4, 4}, 1};
+  const auto told_of = [&](const std::vector<double>& counts, const Factor& factor) {
+    const VaryWeights weights = hidden_weights(counts, factor);
+    return cause_of_weights({{equal, &weights}}, sharpness);
+  };
+  const ToldCause mean = told_of({3, 2}, [](std::size_t k) { return 5 / (2 * (k == 0 ? 3.0 : 2.0)); });
+  EXPECT_EQ(mean.name, "1/(K n_k)");
+  EXPECT_EQ(filled_in(vary_cause(mean.name).what, mean.numbers),
+            "each micro-batch's loss is divided by its own items and by K = 2");
+  EXPECT_EQ(mean.change, "divide each sum by all that counts in the window: `loss.sum() / window_items`");
+  EXPECT_EQ(told_of({3, 2}, [](std::size_t k) { return 5 / (k == 0 ? 3.0 : 2.0); }).name, "1/n_k");
+  EXPECT_EQ(told_of({3, 2}, [](std::size_t k) { return 0.7 * 5 / (k == 0 ? 3.0 : 2.0); }).name, "1/n_k and a factor");
+  EXPECT_EQ(told_of({3, 2}, [](std::size_t k) { return k == 0 ? 0.9 : 0.3; }).name, "weights");
+}
+
+TEST(WeightCause, counts_what_nobody_saw_by_what_the_loop_left) {
+  const VaryCounts equal{{4, 4}, {4, 4}, 1, {}, 0, true};
+  EXPECT_EQ(told(equal, [](std::size_t k) { return 5 / (2 * (k == 0 ? 3.0 : 2.0)); }).name, "1/(K n_k)");
+  EXPECT_EQ(told(equal, [](std::size_t k) { return 5 / (k == 0 ? 3.0 : 2.0); }).name, "1/n_k");
+  EXPECT_EQ(told(equal, [](std::size_t k) { return k == 0 ? 0.9 : 0.3; }).name, "each earlier counts more");
+  const VaryCounts uneven{{6, 2}, {6, 2}, 1, {}, 0, true};
+  EXPECT_EQ(told(uneven, [](std::size_t k) { return k == 0 ? 0.75 * 5 / 3 : 0.25 * 5 / 2; }).name, "n_k/N of t_k");
+}
+
+TEST(WeightCause, tells_a_scale_of_its_own_from_counts) {
+  const VaryCounts equal{{4, 4}, {4, 4}, 1};
+  const double share = std::sqrt(0.5);
+  const VaryWeights loss =
+      hidden_weights({share, 1 - share}, [&](std::size_t k) { return 1 / (2 * (k == 0 ? share : 1 - share)); });
+  EXPECT_EQ(cause_of_weights({{equal, &loss}}, sharpness).name, "a scale of its own");
+  VaryWeights norm = loss;
+  norm.meant = {0.216, 0.0939};
+  EXPECT_EQ(cause_of_weights({{equal, &norm}}, sharpness).name, "a scale of its own");
+}
+
+TEST(WeightCause, is_no_formula_by_which_a_partition_that_passes_would_fail) {
+  const VaryCounts failing{{6, 2}, {21, 7}, 1}, passing{{4, 4}, {16, 12}, 1};
+  const VaryWeights first = weights_of(failing.rows, [&](std::size_t k) { return 8 / (2 * failing.rows[k]); });
+  const VaryWeights right = weights_of(passing.rows, [](std::size_t) { return 1; });
+  EXPECT_EQ(number(cause_of_weights({{failing, &first}}, sharpness), "rows"), "items");
+  EXPECT_EQ(number(cause_of_weights({{failing, &first}, {passing, &right}}, sharpness), "rows"), "rows");
+}
+
+TEST(WeightCause, sees_counts_rise_from_those_that_are_silent) {
+  EXPECT_TRUE(counts_rise(weights_of({1, 1, 1, 1}, [](std::size_t k) { return std::pow(2.0, 40.0 * (double(k) - 3)); }),
+                          sharpness));
+  EXPECT_FALSE(counts_rise(weights_of({1, 1, 1}, [](std::size_t k) { return k == 1 ? 2 : 1; }), sharpness));
+  EXPECT_FALSE(counts_rise(weights_of({1, 1, 1}, [](std::size_t) { return 2; }), sharpness));
+}
+
 TEST(WeightCause, sees_a_formula_behind_a_factor_of_all) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.7 * 8 / of_rows.rows[k]; }).name, "1/n_k and a factor");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 0.7; }).name, "a factor");

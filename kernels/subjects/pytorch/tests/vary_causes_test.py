@@ -189,6 +189,68 @@ class Causes(Varied):
     def test_a_clip_hides_no_weights(self):
         self.fails("1/(K n_k)", loop(lambda n, N, K: 1 / K, before=clip))
 
+    def test_counts_that_nobody_saw(self):
+        """Live rows, by a loss of one's own."""
+        def live(batch):
+            return (batch["x"][:, 0] > 0).to(batch["x"].dtype)
+
+        def step_of(divided):
+            def step(state, micro_batches):
+                state["optimizer"].zero_grad()
+                for batch in micro_batches:
+                    error = (state["model"](batch["x"]) ** 2).sum(1) * live(batch)
+                    (error.sum() / divided(live(batch).sum().clamp(min=1), len(micro_batches))).backward()
+                state["optimizer"].step()
+            return step
+        self.fails("1/(K n_k)", step_of(lambda own, K: own * K), said="divided by its own items and by K = 2; divide each sum by all that counts")
+        self.fails("1/n_k", step_of(lambda own, K: own), said="divided by its own items, and all are added up")
+
+    def test_a_scale_that_is_no_count(self):
+        def rooted(state, micro_batches):
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                loss = (state["model"](batch["x"]) ** 2).sum(1).mean().sqrt()
+                (loss * len(batch["x"]) / rows_of(micro_batches)).backward()
+            state["optimizer"].step()
+        self.fails("a scale of its own", rooted, said="a number of its own that is no count")
+
+        def over_itself(state, micro_batches):
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                loss = F.cross_entropy(state["model"](batch["x"]), batch["y"])
+                (loss / loss.detach() * len(batch["x"]) / rows_of(micro_batches)).backward()
+            state["optimizer"].step()
+        self.fails("a scale of its own", over_itself)
+
+    def test_an_order_and_who_is_silent(self):
+        def unscaled(state):
+            for parameter in state["model"].parameters():
+                parameter.grad /= 128
+        self.fails("each later counts more", loop(lambda n, N, K: 128 * n / N, behind=unscaled))
+
+        def first_skipped(state, micro_batches):
+            state["optimizer"].zero_grad()
+            for batch in micro_batches[len(micro_batches) > 1:]:
+                (F.cross_entropy(state["model"](batch["x"]), batch["y"], reduction="sum") / ROWS).backward()
+            state["optimizer"].step()
+        self.fails("0", first_skipped, said="micro-batch 0 of 2 leaves nothing")
+
+    def test_items_by_which_a_partition_that_passes_would_fail(self):
+        """Labels that count go 21:7 with 6, 2 rows, and 16:12 with 4, 4, which pass."""
+        def step(state, micro_batches):
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                loss = F.cross_entropy(state["model"](batch["x"]).repeat_interleave(6, 0), batch["y"].flatten(), reduction="sum")
+                (loss / len(batch["x"]) / len(micro_batches)).backward()
+            state["optimizer"].step()
+
+        def labels(window):
+            y = data(window)["y"][:, None].repeat(1, 6)
+            for row, count in enumerate((6, 4, 3, 3, 3, 2, 4, 3)):
+                y[row, count:] = -100
+            return {"x": data(window)["x"], "y": y}
+        self.fails("1/(K n_k)", step, data=labels, said="divided by its own 2 rows and by K = 2")
+
     def test_what_is_done_behind_the_last_backward_pass(self):
         def divided(state):
             for parameter in state["model"].parameters():

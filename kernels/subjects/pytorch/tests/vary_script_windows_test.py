@@ -63,6 +63,12 @@ class BesideTheGradient(Varied):
         self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "steps", "--loss", "mean-of-means",
                   said=["window 1 has 1 of 2 micro-batches, and what it adds up is divided by 2 all the same"])
 
+        said = self.vary(FAIL, *PLAIN, "--size", "7", "--epoch", "steps", "--loss", "mean-of-means")
+        self.assertIn("divided by its own 1 rows and by K = 2", said, "a window of 2 + 1 rows")
+
+    def test_counts_that_nobody_saw(self):
+        self.vary(FAIL, *PLAIN, "--loss", "by-own-mask", said=["each micro-batch's loss is divided by its own items and by K = 2"])
+
     def test_uneven_windows_that_a_script_takes_for_larger_ones(self):
         """It is told its largest micro-batch and their number alone."""
         for words, said in ((["--loss", "by-told-window"], "the script divides by its batch size times K, 2 * 3, and this window has 4 rows"),

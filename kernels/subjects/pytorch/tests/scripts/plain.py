@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int, default=4)
 parser.add_argument("--accum", type=int, default=1)
-parser.add_argument("--loss", choices=("sum", "mean-of-means", "by-told-window"), default="sum")
+parser.add_argument("--loss", choices=("sum", "mean-of-means", "by-told-window", "by-own-mask"), default="sum")
 parser.add_argument("--drop-last", action="store_true")
 parser.add_argument("--ignored", action="store_true", help="some targets do not count")
 parser.add_argument("--order", choices=("shuffled", "by-size"), default="shuffled")
@@ -65,6 +65,9 @@ while options.endless or epoch < 2:
         seen += len(x)
         if options.loss == "by-told-window":
             loss = F.cross_entropy(model(x), y, reduction="sum") / TOLD
+        elif options.loss == "by-own-mask":
+            counts = 1 + (x[:, 0] > 0).to(x.dtype)
+            loss = (F.cross_entropy(model(x), y, reduction="none") * counts).sum() / counts.sum() / options.accum
         elif options.loss == "sum":
             loss = F.cross_entropy(model(x), y, reduction="sum") / 4
         else:

@@ -245,7 +245,8 @@ class Script(Executor):
         places = seen.get("places", {})
         entry.update(places=places, place=places.get("step"))
         columns, dealt = cut.get("columns") or [], [*seen.get("dealt", []), [], []][window]
-        if columns and len(columns) == len(dealt) != len(sizes) and all(dealt):
+        fewer = len(dealt) == len(sizes) and ranks == 1 and sum(dealt) < sum(sizes)
+        if columns and len(columns) == len(dealt) and (fewer or len(dealt) != len(sizes)) and all(dealt):
             entry["dealt"] = dealt  # such as the last window of an epoch, which has fewer rows
         dealt = entry.get("dealt", sizes)
         if seen["error"] or len(columns) != len(dealt) or not whole.get("handed"):
@@ -262,11 +263,12 @@ class Script(Executor):
         should, meant_rest = solved(columns, wanted)
         if window and unlike(*(dict(each["terms"])["the parameters"] for each in (cut, whole))):
             should, meant_rest, entry["parted"] = has, rest, True
-        if not all(should):
+        live = [bool(column.any()) for column in columns]  # a micro-batch may hold nothing that counts
+        if not all(other for other, own in zip(should, live) if own):
             return entry
         rows = sum(dealt)
-        entry.update(found=[one / (rows * other) for one, other in zip(has, should)], meant=[1 / rows] * len(dealt), rest=rest,
-                     meant_rest=meant_rest)
+        entry.update(found=[one / (rows * other) if own else 0.0 for one, other, own in zip(has, should, live)],
+                     meant=[own / rows for own in live], rest=rest, meant_rest=meant_rest)
         if not rest <= HALF_OF_64:
             entry["terms"], entry["terms_rest"] = with_terms(columns, target, cut["terms"], names)
         return entry
