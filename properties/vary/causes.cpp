@@ -81,6 +81,8 @@ const std::vector<VaryCause> all_causes{
      "clear gradients after every step, before the next window's first micro-batch"},
     {"parameters added", "", "what the step is handed holds {x} times {term} more than that of the whole batch",
      "add a decay or a penalty once a window, or divide it by K"},
+    {"a term of no row", "", "a term that reads no row is added with every micro-batch: it counts {x} times",
+     "add it once a window, or divide it by the number of micro-batches"},
     {"another term", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
      "add to gradients once a window, behind the last `backward()`"},
     {"no sum of the micro-batches", "",

@@ -5,6 +5,7 @@
 
 #include "properties/vary/causes.hpp"
 #include "properties/vary/gap.hpp"
+#include "properties/vary/loss_terms.hpp"
 
 namespace tally {
 namespace {
@@ -128,18 +129,69 @@ CauseNumbers first_is_silent(CauseNumbers numbers) {
 
 /// Of two micro-batches one counts more in any case, or is alone: whether it is an order, single rows show. What counts too
 /// little to be seen among these does so for those two. Nothing where weights are asked for.
-std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, const ToldCause& told) {
+std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, const ToldCause& told,
+                                       std::optional<std::size_t> part) {
   const double sharpness = sharpness_of(book.runs());
   const Partition rows(static_cast<std::size_t>(book.runs().rows), 1);
   const VaryWeights* single = book.weights({rows, how.frozen, how.window});
   if (single == nullptr) return std::nullopt;
-  const bool tells = !single->found.empty() && single->rest <= sharpness && single->meant_rest <= sharpness;
+  const auto own = as_told(*single, part, sharpness);
   const bool alone = told.name == "the last alone";
-  if (!tells) return alone ? told : ToldCause{"weights", told.numbers};
-  const std::string name = cause_of_weights({{counts_of(book, *single), single}}, sharpness).name;
-  if (name == told.name || (told.name == "each later counts more" && counts_rise(*single, sharpness))) return told;
+  if (!own) return alone ? told : ToldCause{"weights", told.numbers};
+  const std::string name = cause_of_weights({{counts_of(book, *single), &*own}}, sharpness).name;
+  if (name == told.name || (told.name == "each later counts more" && counts_rise(*own, sharpness))) return told;
   if (alone) return name == "0" ? ToldCause{name, first_is_silent(told.numbers)} : told;
   return ToldCause{"weights", told.numbers};
+}
+
+/// Of weights that are not as meant, all of them or those of a term of the loss. Nothing where weights are asked for.
+std::optional<ToldCause> told_by_formulas(VaryReport& report, RunBook& book, const VaryWeights& weights,
+                                          std::optional<std::size_t> part) {
+  const double sharpness = sharpness_of(book.runs());
+  const HowWeights& how = weights.how;
+  std::vector<WeighedPartition> partitions{{counts_of(book, weights), &weights}};
+  if (auto told = told_by_short_window(weights, partitions.front().counts, sharpness)) return told;
+  std::optional<VaryWeights> further_one;
+  const auto factors = factors_of_weights(partitions.front(), sharpness);
+  const auto other = factors.size() > 1 ? telling_partition(book.runs(), how.sizes) : std::nullopt;
+  if (factors.size() > 1 && !other) report.notes.push_back(no_telling(factors));
+  if (other && *other != how.sizes) {
+    const HowWeights uneven{*other, how.frozen, how.window};
+    const VaryWeights* further = book.weights(uneven);
+    const VaryCounts& counts = partitions.front().counts;
+    const bool items_seen =
+        counts.items == counts.rows || book.run(high_run(book.runs(), *other, how.frozen)) != nullptr;
+    if (further == nullptr || !items_seen) return std::nullopt;
+    if (further_one = as_told(*further, part, sharpness); further_one)
+      partitions.push_back({counts_of(book, *further), &*further_one});
+  }
+  std::vector<VaryWeights> right;  // of partitions that pass: a formula by which one of them would fail is refuted
+  right.reserve(report.gaps.size());
+  for (const VaryGap& gap : report.gaps) {
+    if (gap.kind != "rounding" || gap.sizes.ranks > 1 || how.sizes.ranks > 1) continue;
+    VaryWeights& as_meant = right.emplace_back();
+    as_meant.how = {gap.sizes, how.frozen, how.window};
+    as_meant.found.assign(gap.sizes.size(), 1), as_meant.meant = as_meant.found;
+    partitions.push_back({counts_of(book, as_meant), &as_meant});
+  }
+  const ToldCause told = cause_of_weights(partitions, sharpness);
+  return is_order(told) && how.sizes.size() == 2 ? told_by_order(book, how, told, part) : told;
+}
+
+/// Of a loss whose terms have weights of their own.
+std::optional<ToldCause> told_by_part(VaryReport& report, RunBook& book, const VaryWeights& weights, std::size_t part) {
+  const double sharpness = sharpness_of(book.runs());
+  const VaryWeights own = weights_of(weights, part);
+  report.weights = own;
+  std::optional<ToldCause> told;
+  if (const VaryPart& term = weights.parts[part]; term.no_row) {
+    told = ToldCause{"a term of no row", {{"x", figure_text(term.found.front() / term.meant.front())}}};
+    report.weights.found.clear(), report.weights.meant.clear();
+  } else {
+    told = told_by_formulas(report, book, own, part);
+  }
+  if (told) told->whose = whose_text(weights, part, sharpness);
+  return told;
 }
 
 /// Nothing where weights are asked for.
@@ -152,6 +204,9 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
   const VaryRun* whole = book.found(whole_run(book.runs(), how.frozen));
   if (!(weights->meant_rest <= sharpness) && whole != nullptr)
     if (auto told = told_by_uncleared(*whole, how.window)) return told;
+  const bool has_sums = weights->rest <= sharpness && weights->meant_rest <= sharpness;
+  if (const auto part = has_sums ? std::nullopt : wrong_part(*weights, sharpness))
+    return told_by_part(report, book, *weights, *part);
   if (!(weights->meant_rest <= sharpness))
     return ToldCause{"rows see each other", {{"x", figure_text(weights->meant_rest)}}};
   if (!(weights->rest <= sharpness)) {
@@ -167,32 +222,7 @@ std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowW
     ++how.window;
     return told_by_weights(report, book, how);
   }
-  std::vector<WeighedPartition> partitions{{counts_of(book, *weights), weights}};
-  if (auto told = told_by_short_window(*weights, partitions.front().counts, sharpness)) return told;
-  const auto factors = factors_of_weights(partitions.front(), sharpness);
-  const auto other = factors.size() > 1 ? telling_partition(book.runs(), how.sizes) : std::nullopt;
-  if (factors.size() > 1 && !other) report.notes.push_back(no_telling(factors));
-  if (other && *other != how.sizes) {
-    const HowWeights uneven{*other, how.frozen, how.window};
-    const VaryWeights* further = book.weights(uneven);
-    const VaryCounts& counts = partitions.front().counts;
-    const bool items_seen =
-        counts.items == counts.rows || book.run(high_run(book.runs(), *other, how.frozen)) != nullptr;
-    if (further == nullptr || !items_seen) return std::nullopt;
-    const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
-    if (tells) partitions.push_back({counts_of(book, *further), further});
-  }
-  std::vector<VaryWeights> right;  // of partitions that pass: a formula by which one of them would fail is refuted
-  right.reserve(report.gaps.size());
-  for (const VaryGap& gap : report.gaps) {
-    if (gap.kind != "rounding" || gap.sizes.ranks > 1 || how.sizes.ranks > 1) continue;
-    VaryWeights& as_meant = right.emplace_back();
-    as_meant.how = {gap.sizes, how.frozen, how.window};
-    as_meant.found.assign(gap.sizes.size(), 1), as_meant.meant = as_meant.found;
-    partitions.push_back({counts_of(book, as_meant), &as_meant});
-  }
-  const ToldCause told = cause_of_weights(partitions, sharpness);
-  return is_order(told) && how.sizes.size() == 2 ? told_by_order(book, how, told) : told;
+  return told_by_formulas(report, book, *weights, std::nullopt);
 }
 
 }  // namespace
@@ -226,7 +256,7 @@ std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const Var
 void tell(VaryReport& report, const ToldCause& told) {
   const VaryCause& cause = vary_cause(told.name);
   report.verdict = "fail", report.cause = cause.name;
-  report.what = filled_in(cause.what, told.numbers),
+  report.what = (told.whose.empty() ? "" : told.whose + ": ") + filled_in(cause.what, told.numbers);
   report.change = told.change.empty() ? filled_in(cause.change, told.numbers) : told.change;
 }
 

@@ -21,6 +21,7 @@ struct ToldCause {
   std::string name;
   CauseNumbers numbers;
   std::string change = {};  // in place of the cause's own
+  std::string whose = {};   // of a loss of several terms: which of them it is
 };
 
 /// Weights and counts of one partition.

@@ -136,6 +136,14 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   may_lack(reader, "left_over", out.left_over), may_lack(reader, "trained", out.trained);
 }
 
+void read_json(const nlohmann::json& value, const JsonPath& place, VaryPart& out) {
+  JsonReader reader(value, place);
+  reader("name", out.name);
+  may_lack(reader, "place", out.place), may_lack(reader, "no_row", out.no_row);
+  out.found = figures(reader, "found"), out.meant = figures(reader, "meant");
+  out.rest = size(reader, value, place, "rest"), out.meant_rest = size(reader, value, place, "meant_rest");
+}
+
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& out) {
   JsonReader reader(value, place);
   reader("sizes", static_cast<std::vector<std::int64_t>&>(out.how.sizes));
@@ -153,6 +161,10 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& 
              "a weight for each of " + std::to_string(out.rows().size()) + " micro-batches");
     out.rest = size(reader, value, place, "rest"), out.meant_rest = size(reader, value, place, "meant_rest");
   }
+  may_lack(reader, "parts", out.parts);
+  for (const VaryPart& part : out.parts)
+    demand(part.found.size() == out.rows().size() && part.meant.size() == out.rows().size(), value, place, "parts",
+           "a weight for each of " + std::to_string(out.rows().size()) + " micro-batches in each of them");
   may_lack(reader, "terms", out.terms);
   if (!out.terms.empty()) out.terms_rest = size(reader, value, place, "terms_rest");
   may_lack(reader, "place", out.place);

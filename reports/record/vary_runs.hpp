@@ -89,6 +89,15 @@ struct VaryTerm {
   double weight = 0;
 };
 
+/// A term of the loss, with weights of its own. One that reads no row weighs the same in every micro-batch.
+struct VaryPart {
+  std::string name;  // "kl_div"
+  VaryPlace place;
+  std::vector<double> found, meant;  // of a row of each micro-batch
+  double rest = 0, meant_rest = 0;
+  bool no_row = false;
+};
+
 /// What the window's first step was handed, as a sum of the gradients of its micro-batches' rows.
 struct VaryWeights {
   HowWeights how;
@@ -98,6 +107,7 @@ struct VaryWeights {
   double rest = 0, meant_rest = 0;   // what no weights explain, of the norm
   std::vector<VaryTerm> terms;       // a fit with further terms
   double terms_rest = std::numeric_limits<double>::quiet_NaN();
+  std::vector<VaryPart> parts;  // of the loss, where no weights of the micro-batches' rows explain it
   VaryPlace place;
 
   const std::vector<std::int64_t>& rows() const { return dealt.empty() ? how.sizes : dealt; }

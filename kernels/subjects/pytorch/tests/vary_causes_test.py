@@ -205,6 +205,53 @@ class Causes(Varied):
         self.fails("1/(K n_k)", step_of(lambda own, K: own * K), said="divided by its own items and by K = 2; divide each sum by all that counts")
         self.fails("1/n_k", step_of(lambda own, K: own), said="divided by its own items, and all are added up")
 
+    def test_terms_of_a_loss(self):
+        """One of two has a normaliser of its own, or reads no row."""
+        def live(batch):
+            return (batch["x"][:, 0] > 0).to(batch["x"].dtype)
+
+        def step_of(second, passes=1):
+            def step(state, micro_batches):
+                state["optimizer"].zero_grad()
+                everywhere = sum(live(batch).sum() for batch in micro_batches)
+                for batch in micro_batches:
+                    out = state["model"](batch["x"])
+                    one = F.cross_entropy(out, batch["y"], reduction="sum") / ROWS
+                    two = 0.5 * second(state, batch, out, live(batch), everywhere, len(micro_batches))
+                    for loss in (one, two) if passes == 2 else (one - two,):
+                        loss.backward(retain_graph=True)
+                state["optimizer"].step()
+            return step
+
+        def errors(out, own):
+            return F.mse_loss(out * own[:, None], out.detach().flip(1) * own[:, None], reduction="sum")
+
+        def own_mean(state, batch, out, own, everywhere, K):
+            return errors(out, own) / own.sum().clamp(min=1) / K
+
+        def of_all(state, batch, out, own, everywhere, K):
+            return errors(out, own) / everywhere
+
+        def penalty(state, batch, out, own, everywhere, K):
+            return state["model"][0].bias.sum()
+        for passes in (1, 2):
+            self.fails("1/(K n_k)", step_of(own_mean, passes), said="one of the loss's 2 terms, is wrong and the other is right: each micro-batch's "
+                       "loss is divided by its own items and by K = 2")
+            self.passes(step_of(of_all, passes))
+        verdict = self.fails("a term of no row", step_of(penalty), said="it counts 2 times")
+        self.assertRegex(verdict.sentence, r"^sum at .*vary_causes_test.py:\d+, one of the loss's 2 terms")
+        self.assertRegex(varied(step_of(own_mean)).sentence, r"^mse_loss at .*vary_causes_test.py:\d+, one of")
+
+        def of_both(state, micro_batches):
+            """A term in which rows see each other is no sum."""
+            state["optimizer"].zero_grad()
+            for batch in micro_batches:
+                out = state["model"](batch["x"])
+                share = len(out) / ROWS
+                (F.cross_entropy(out, batch["y"]) * share + (out.mean(0) ** 2).sum() * share).backward()
+            state["optimizer"].step()
+        self.fails("rows see each other", of_both)
+
     def test_a_scale_that_is_no_count(self):
         def rooted(state, micro_batches):
             state["optimizer"].zero_grad()

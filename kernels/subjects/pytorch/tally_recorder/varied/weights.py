@@ -7,8 +7,10 @@ import torch
 from ..steps import SeesSteps
 from .places import frames_of, here, place_of
 from .rows import spans_of
+from .terms import only, terms_of
 
 STAGES = "accumulated", "handed"
+MOST_TERMS = 8  # of a loss, each of which is run by itself
 ELEMENTS = 1 << 16  # of which the weights are solved for; what they leave over is of all
 HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
 NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
@@ -16,21 +18,23 @@ NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_dete
 
 class Seen:
     """What was seen of one optimizer in one window: gradients as the last backward pass before its first step left them, and as that
-    step was handed them, flat and by name; parameters and the optimizer's state there; the places of both calls; and `after`, the
-    parameters that its last step left."""
+    step was handed them, flat and by name; parameters and the optimizer's state there; the places of both calls; the terms of the
+    losses, {key: (name, place)}; and `after`, the parameters that its last step left."""
 
     def __init__(self):
-        self.accumulated, self.handed, self.parameters, self.moments, self.places, self.after = None, None, {}, {}, {}, {}
+        self.accumulated, self.handed, self.parameters, self.moments, self.places = None, None, {}, {}, {}
+        self.terms, self.after = {}, {}
 
 
 class Watch:
     """Sees the gradients of a run, of each window a Seen for each optimizer; all of it, or of the last of `count` windows the gradients
     alone. There `others`, the Seens of a run of the whole batch but of the one optimizer that is asked for, say what steps leave:
-    that one's gradients are sums over rows only where all else stands still."""
+    that one's gradients are sums over rows only where all else stands still. `term` is the key of what alone is sent back there."""
 
-    def __init__(self, all_of_it, count=0, others=()):
-        self.all_of_it, self.count, self.others = all_of_it, count, others
+    def __init__(self, all_of_it, count=0, others=(), term=None):
+        self.all_of_it, self.count, self.others, self.term = all_of_it, count, others, term
         self.windows, self.names, self.tensors, self.optimizers = [], {}, {}, 0
+        self.inside = self.stepped = False
 
     def begins(self, tensors, optimizers):
         self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
@@ -53,8 +57,20 @@ class Watch:
         original, before = torch.autograd.backward, torch.is_anomaly_enabled()
 
         def backward(tensors, *args, **options):
-            result = original(tensors, *args, **options)
-            waiting = [seen for seen in (self.windows[-1] if self.windows else ()) if seen.handed is None]  # `make` may train as well
+            if self.inside or not self.windows:  # a checkpoint's own, within another; `make` may train as well
+                return original(tensors, *args, **options)
+            waiting = [seen for seen in self.windows[-1] if seen.handed is None]
+            terms = terms_of([root.grad_fn for root in roots_of(tensors) if root.grad_fn is not None])
+            for seen in waiting:
+                if self.stepped:  # those before were another optimizer's
+                    seen.terms.clear()
+                seen.terms.update((key, (name, place)) for key, (name, place, _) in terms.items())
+            self.inside, self.stepped = True, False
+            try:
+                with only(terms if self.term and len(self.windows) == self.count else {}, self.term):
+                    result = original(tensors, *args, **options)
+            finally:
+                self.inside = False
             gradients, places = (self.gradients(), {"backward": here(), "scaled": scaled_at(tensors)}) if waiting else (None, {})
             for seen in waiting:
                 seen.accumulated = gradients
@@ -98,6 +114,7 @@ class OfOptimizer:
 
     def step_ends(self):
         watch, named = self.watch, {self.watch.names[id(parameter)]: parameter for parameter in self.held()}
+        watch.stepped = True
         if watch.all_of_it:
             watch.windows[-1][self.number].after = {name: parameter.detach().clone() for name, parameter in named.items()}
         elif len(watch.windows) == watch.count and watch.others and watch.others[self.number]:
@@ -112,18 +129,21 @@ def flat_of(tensor):
     return (tensor.to_dense() if tensor.is_sparse else tensor).double().flatten().clone().cpu()
 
 
+def roots_of(tensors):
+    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+
+
 def scaled_at(tensors):
     """Where a loss was multiplied or divided last, if that was the last that was done to it."""
-    root = tensors if isinstance(tensors, torch.Tensor) else tensors[0]
-    node = root.grad_fn
+    node = roots_of(tensors)[0].grad_fn
     if node is None or type(node).__name__.rstrip("0123456789") not in ("MulBackward", "DivBackward"):
         return None
     return place_of(frames_of(node.metadata.get("traceback_", [])))
 
 
-def watched(function, spans, frozen, all_of_it, others=()):
+def watched(function, spans, frozen, all_of_it, others=(), term=None):
     """What was seen of each window of a run; None of one that ended early."""
-    watch = Watch(all_of_it, len(spans), others)
+    watch = Watch(all_of_it, len(spans), others, term)
     with watch.running():
         ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
     return None if ended.error else watch.windows
@@ -188,6 +208,15 @@ def first_unlike(cut, whole):
     return found[0] if found else next((i for i, seen in enumerate(cut) if seen.handed is not None), 0)
 
 
+def part_of(alone, cut, whole, sizes):
+    """What a term of the loss weighs. One that reads no row is the same in every micro-batch, and has one weight."""
+    no_row = not any(unlike({"": each}, {"": alone[0]}) for each in alone)
+    columns = alone[:1] if no_row else [each * size for each, size in zip(alone, sizes)]
+    (found, rest), (meant, meant_rest) = solved(columns, cut), solved(columns, whole)
+    many = len(sizes) if no_row else 1
+    return {"found": found * many, "rest": rest, "meant": meant * many, "meant_rest": meant_rest, "no_row": no_row}
+
+
 class Weights:
     """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
 
@@ -200,10 +229,11 @@ class Weights:
             self.kept[key] = watched(self.function, spans, frozen, True)
         return self.kept[key]
 
-    def alone(self, spans, frozen, stage, whole):
-        """The gradient of the last of these windows, of the optimizer that is None in `whole`, with the others as they are there."""
-        seen = watched(self.function, spans, frozen, False, whole)
-        return seen and getattr(seen[-1][whole.index(None)], stage)
+    def alone(self, spans, frozen, stage, others, term=None):
+        """The gradient of the last of these windows, or of one term of its loss, of the optimizer that is None in `others`; those are as
+        the whole batch left them."""
+        seen = watched(self.function, spans, frozen, False, others, term)
+        return seen and getattr(seen[-1][others.index(None)], stage)
 
     def of(self, ask):
         """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
@@ -248,4 +278,23 @@ class Weights:
         entry["found"], entry["rest"] = solved(sums, target)
         if not entry["rest"] <= HALF_OF_64:
             entry["terms"], entry["terms_rest"] = with_terms(sums, target, terms_beside(cut, window, stage), names)
+        explained = entry["meant_rest"] <= HALF_OF_64 and min(entry["rest"], entry["terms_rest"] or entry["rest"]) <= HALF_OF_64
+        if not explained and stage == "accumulated" and cut[window].terms.keys() == whole[window].terms.keys():
+            entry["parts"] = self.parts(entry, window, spans, cut[window].terms, others)
         return entry
+
+    def parts(self, entry, window, spans, terms, others):
+        """Each term of the loss by itself, as vary.json lists them; none where one of them is no sum."""
+        found, frozen, all_rows = [], tuple(entry.get("frozen", ())), [(0, self.function.rows)]
+        for key, (name, place) in terms.items() if 1 < len(terms) <= MOST_TERMS else ():
+            runs = [[all_rows] * window + [[span]] for span in spans] + [[spans] * (window + 1), [all_rows] * (window + 1)]
+            gradients = [self.alone(each, frozen, "accumulated", others, key) for each in runs]
+            if not all(gradients):
+                return []
+            names = sorted(set.intersection(*map(set, gradients)))
+            *alone, cut, whole = (flat(each, names) for each in gradients)
+            part = {"name": name, "place": place, **part_of(alone, cut, whole, entry["sizes"])}
+            if not (part["rest"] <= HALF_OF_64 and part["meant_rest"] <= HALF_OF_64):
+                return []
+            found.append(part)
+        return found
