@@ -95,6 +95,9 @@ const std::vector<VaryCause> all_causes{
      "step and clear behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
     {"lost rows", "", "{left} rows that an epoch leaves over are cleared before {window}: no step counts them",
      "step behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
+    {"an early step", "", "the optimizer steps behind micro-batch {M} of {K} in {window}",
+     "step behind a window's last micro-batch: `(i + 1) % K == 0`, where i counts from 0"},
+    {"repeated rows", "", "{left} rows are trained on {times} in {window}", "fetch a new batch for every micro-batch"},
     {"options", "", "{step} is made with {term}, with the whole batch {meant}",
      "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches"},
     {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",
@@ -127,7 +130,8 @@ std::string letter_of(const std::string& key) {
   if (key == "which") return "the first step";
   if (key == "window" || key == "step") return "a " + key;
   if (key == "left") return "some";
-  if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "meant")
+  if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "times" ||
+      key == "meant")
     return "…";
   return key;
 }

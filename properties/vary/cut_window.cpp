@@ -44,7 +44,7 @@ std::optional<VaryGap> cut_to_other_rows(const RunBook& book, const Partition& s
   if (!is_cut(book.runs(), sizes) || whole == nullptr || parted == nullptr || parted->error) return std::nullopt;
   if (whole->rows_hash == parted->rows_hash || whole->rows_hash.empty() || parted->rows_hash.empty())
     return std::nullopt;
-  if (told_by_left_over(*whole, *parted)) return std::nullopt;
+  if (told_by_left_over(*whole, *parted) || told_by_dealing(*parted)) return std::nullopt;
   VaryGap gap;
   gap.sizes = sizes, gap.kind = "not judged";
   gap.error = "the script takes other rows for a window of its batch size times K, " + told_window(sizes);

@@ -235,6 +235,20 @@ std::optional<ToldCause> told_by_left_over(const VaryRun& whole, const VaryRun& 
   return std::nullopt;
 }
 
+std::optional<ToldCause> told_by_dealing(const VaryRun& parted) {
+  const auto window = [](int which) { return "window " + std::to_string(which); };
+  if (const auto& early = parted.stepped_early)
+    return ToldCause{
+        "an early step",
+        {{"M", std::to_string(early->behind)}, {"K", std::to_string(early->of)}, {"window", window(early->window)}}};
+  if (const auto& repeated = parted.repeated)
+    return ToldCause{"repeated rows",
+                     {{"left", std::to_string(repeated->rows)},
+                      {"times", repeated->times == 2 ? "twice" : std::to_string(repeated->times) + " times"},
+                      {"window", window(repeated->window)}}};
+  return std::nullopt;
+}
+
 std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
   if (std::ranges::find(run.uncleared, window) == run.uncleared.end()) return std::nullopt;
   const std::string term =

@@ -11,6 +11,9 @@ namespace tally {
 /// Rows that an epoch leaves over for this run's micro-batches, and none for the whole batch.
 std::optional<ToldCause> told_by_left_over(const VaryRun& whole, const VaryRun& parted);
 
+/// A step before a window's last micro-batch, or rows that it trains on again.
+std::optional<ToldCause> told_by_dealing(const VaryRun& parted);
+
 /// Of a step that is handed what the one before it left, whatever the micro-batches are.
 std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window);
 

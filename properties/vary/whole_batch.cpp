@@ -97,6 +97,10 @@ bool hold_other_rows(VaryReport& report, RunBook& book, const Partition& sizes) 
     return false;
   if (whole->rows_hash == parted->rows_hash) return false;
   if (!whole_batch_repeats(report, book)) return true;
+  if (const auto told = told_by_dealing(*parted)) {
+    report.partition = sizes;
+    return tell(report, *told), true;
+  }
   if (const auto told = told_by_left_over(*whole, *parted)) {
     report.partition = sizes;
     return tell(report, *told), true;

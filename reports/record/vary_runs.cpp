@@ -113,6 +113,16 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryLeftOver&
   reader("window", out.window), reader("rows", out.rows), reader("lost", out.lost);
 }
 
+void read_json(const nlohmann::json& value, const JsonPath& place, VaryEarly& out) {
+  JsonReader reader(value, place);
+  reader("window", out.window), reader("behind", out.behind), reader("of", out.of);
+}
+
+void read_json(const nlohmann::json& value, const JsonPath& place, VaryRepeated& out) {
+  JsonReader reader(value, place);
+  reader("window", out.window), reader("times", out.times), reader("rows", out.rows);
+}
+
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out) {
   JsonReader reader(value, place);
   OrNull<std::vector<std::int64_t>> sizes{out.how.sizes};
@@ -133,6 +143,9 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   may_lack(reader, "rows_hash", out.rows_hash), may_lack(reader, "items", out.items);
   may_lack(reader, "places", out.places);
   may_lack(reader, "options", out.options), may_lack(reader, "uncleared", out.uncleared);
+  if (value.contains("stepped_early") && !value.at("stepped_early").is_null())
+    reader("stepped_early", out.stepped_early.emplace());
+  if (value.contains("repeated") && !value.at("repeated").is_null()) reader("repeated", out.repeated.emplace());
   may_lack(reader, "left_over", out.left_over), may_lack(reader, "trained", out.trained);
 }
 

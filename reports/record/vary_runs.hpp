@@ -57,6 +57,17 @@ struct VaryLeftOver {
   bool lost = false;  // cleared before it, in place of carried into it
 };
 
+/// A window that is stepped behind fewer micro-batches than others of the run, which have as many as were asked for.
+struct VaryEarly {
+  int window = 0, behind = 0, of = 0;
+};
+
+/// Rows that a window trains on more often than those of the whole batch.
+struct VaryRepeated {
+  int window = 0, times = 0;
+  std::int64_t rows = 0;
+};
+
 struct VaryRun {
   HowRun how;
   std::vector<VaryTensor> tensors;
@@ -67,6 +78,8 @@ struct VaryRun {
   std::vector<std::vector<std::vector<VaryOption>>> options;  // of each window, of each step
   std::vector<int> uncleared;  // windows whose step was handed what the one before had left
   std::vector<VaryLeftOver> left_over;
+  std::optional<VaryEarly> stepped_early;
+  std::optional<VaryRepeated> repeated;
   std::optional<VaryError> error;
   bool trained = true;  // whether any tensor is another than before
 };

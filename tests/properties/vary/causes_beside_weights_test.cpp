@@ -90,6 +90,22 @@ TEST(CausesBesideWeights, tells_what_an_epoch_leaves_over_from_other_rows) {
   EXPECT_EQ(vary_verdict(runs).cause, "other rows") << "the whole batch leaves them over as well";
 }
 
+TEST(CausesBesideWeights, tells_an_early_step_and_repeated_rows_from_other_rows) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryRun& run : runs.runs) run.rows_hash = "a";
+  VaryRun& parted = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
+  parted.rows_hash = "b", parted.repeated = VaryRepeated{1, 2, 4};
+
+  EXPECT_EQ(vary_verdict(runs).verdict, "fail");
+  EXPECT_EQ(vary_verdict(runs).what, "4 rows are trained on twice in window 1");
+  parted.repeated->times = 3;
+  EXPECT_EQ(vary_verdict(runs).what, "4 rows are trained on 3 times in window 1");
+  parted.stepped_early = VaryEarly{0, 1, 2};
+  EXPECT_EQ(vary_verdict(runs).cause, "an early step");
+  EXPECT_EQ(vary_verdict(runs).what, "the optimizer steps behind micro-batch 1 of 2 in window 0");
+}
+
 TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batches_of_others) {
   VaryRuns runs;
   judged(loop_of("sum of means"), runs);

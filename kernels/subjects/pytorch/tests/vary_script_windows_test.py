@@ -52,6 +52,13 @@ class BesideTheGradient(Varied):
     def test_gradients_that_nobody_clears(self):
         self.vary(FAIL, *PLAIN, "--keep-gradients", said=["holds 1 times window 0's gradient", "clear gradients after every step"])
 
+    def test_a_step_behind_the_first_micro_batch(self):
+        said = self.vary(FAIL, *PLAIN, "--off-by-one", said=["the optimizer steps behind micro-batch 1 of 2 in window 0", "`(i + 1) % K == 0`"])
+        self.assertNotIn("other rows", said)
+
+    def test_rows_that_are_trained_on_again(self):
+        self.vary(FAIL, *PLAIN, "--same-batch", said=["2 rows are trained on twice in window 0", "fetch a new batch for every micro-batch"])
+
     def test_what_an_epoch_leaves_over(self):
         """Of 6 rows in windows of 4."""
         self.vary(PASS, *PLAIN, "--size", "6", "--epoch", "steps")

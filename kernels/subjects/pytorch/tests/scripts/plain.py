@@ -26,6 +26,8 @@ parser.add_argument("--keep-gradients", action="store_true", help="they are neve
 parser.add_argument("--rate-by-window", action="store_true", help="the rate follows the window that was told")
 parser.add_argument("--step-by-rows", action="store_true", help="behind as many rows as were told")
 parser.add_argument("--whole-windows", action="store_true", help="rows beyond windows as large as were told are left out")
+parser.add_argument("--off-by-one", action="store_true", help="it steps behind a window's first micro-batch")
+parser.add_argument("--same-batch", action="store_true", help="all micro-batches of a window are one batch")
 parser.add_argument("--batch-norm", action="store_true")
 options = parser.parse_args()
 TOLD = options.batch_size * options.accum
@@ -57,7 +59,7 @@ while options.endless or epoch < 2:
     epoch += 1
     if options.epoch == "loses":
         optimizer.zero_grad()
-    for i, (x, y) in enumerate(batches):
+    for i, (x, y) in enumerate(batch for batch in batches for _ in range(options.accum if options.same_batch else 1)):
         if options.raise_at == len(x):
             raise ValueError(f"{len(x)} rows are none that this loop takes")
         if options.only_float32 and x.dtype != torch.float32:
@@ -73,7 +75,7 @@ while options.endless or epoch < 2:
         else:
             loss = F.cross_entropy(model(x), y) / options.accum
         loss.backward()
-        steps = (i + 1) % options.accum == 0 or options.epoch == "steps" and i + 1 == len(batches)
+        steps = (i + (not options.off_by_one)) % options.accum == 0 or options.epoch == "steps" and i + 1 == len(batches)
         if options.step_by_rows:
             steps = seen >= TOLD
         if steps:

@@ -1,5 +1,6 @@
 """Several ranks of a script: processes that torchrun's environment variables join, and what all of them showed as one."""
 import datetime
+import json
 import os
 import select
 import signal
@@ -139,3 +140,16 @@ def joined(seen):
 def gradients_joined(left):
     """Columns of all ranks, and what the first was handed."""
     return {**left[0], "columns": [column for each in left for column in each["columns"]]}
+
+
+def found_in(folder, ranks, watched):
+    """What all ranks of a run left."""
+    seen, left = [], []
+    for rank in range(ranks):
+        with open(os.path.join(folder, of_rank("seen.json", rank)), encoding="utf-8") as file:
+            seen.append(json.load(file))
+        if watched:
+            path = os.path.join(folder, of_rank("gradients.pt", rank))
+            left.append(torch.load(path))
+            os.remove(path)
+    return joined(seen) if ranks > 1 else seen[0], gradients_joined(left) if left else {}

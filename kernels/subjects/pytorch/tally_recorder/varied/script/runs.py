@@ -15,9 +15,10 @@ import torch
 from ...errors import CaptureError
 from ..executor import ASK, Ended, Executor
 from ..weights import HALF_OF_64, flat, solved, unlike, with_terms
+from .dealing import repeated, stepped_early
 from .kept import remove
 from .presets import PRESETS
-from .ranks import gradients_joined, joined, of_rank
+from .ranks import found_in
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 UNMOVED = 0, ""
@@ -39,6 +40,7 @@ class Script(Executor):
         self.sizes_told = "{sizes}" in " ".join(words)
         self.nproc = list(nproc)  # where there are some, all runs have torchrun's environment variables
         self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
+        self.times = 0  # how often a window of the whole batch trains on a row
         self.first, self.passes = None, 0  # the first run, until it is asked for; how often a window passes through its rows
         self.process, self.rows_of_all, self.drawn = None, None, None
         self.kept = {}  # the files of whole runs, by what they were moved by and what was held still
@@ -103,7 +105,7 @@ class Script(Executor):
             raise CaptureError(f"vary: found that {sys.executable} ended, which runs the script, expected that it runs; see what is said "
                                "above")
         try:
-            seen, left = self.found_in(folder, ranks, run["watch"] is not None)
+            seen, left = found_in(folder, ranks, run["watch"] is not None)
         except OSError:
             seen, left = {"error": {"type": "the process", "text": f"ended with status {end}; {self.last_line(folder)}",
                                     "file": self.script, "line": None}}, {}
@@ -113,19 +115,6 @@ class Script(Executor):
         if seen.get("refused"):
             raise CaptureError(seen["refused"])
         return seen, left
-
-    @staticmethod
-    def found_in(folder, ranks, watched):
-        """What all ranks of a run left."""
-        seen, left = [], []
-        for rank in range(ranks):
-            with open(os.path.join(folder, of_rank("seen.json", rank)), encoding="utf-8") as file:
-                seen.append(json.load(file))
-            if watched:
-                path = os.path.join(folder, of_rank("gradients.pt", rank))
-                left.append(torch.load(path))
-                os.remove(path)
-        return joined(seen) if ranks > 1 else seen[0], gradients_joined(left) if left else {}
 
     @staticmethod
     def last_line(folder):
@@ -156,7 +145,10 @@ class Script(Executor):
         sizes = ask["sizes"] or [self.rows]
         steps_elsewhere = dealt and not len(sizes) <= len(dealt) <= len(sizes) * self.passes
         uneven = len(set(sizes)) > 1 and not seen["error"]
-        if steps_elsewhere and not (uneven and not self.sizes_told):
+        early = None if seen["error"] else stepped_early(seen["dealt"], sizes)
+        if own and not self.times:
+            self.times = max((times for _, times in seen.get("repeated", [])), default=0)
+        if steps_elsewhere and not early and not (uneven and not self.sizes_told):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             on = f" on {ask['ranks']} ranks" if ask["ranks"] > 1 else ""
             raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes, ask['ranks'])} was "
@@ -164,13 +156,13 @@ class Script(Executor):
         if uneven and (steps_elsewhere or not self.can_deal_unequal(seen)):
             self.equal_only = True  # the program asks for no further ones, and leaves this one alone
             self.note(BY_ROWS if steps_elsewhere else EQUAL_ONLY)
-        elif not seen["error"] and not ask["moved"] and ask["precision"] == self.precisions[0]:
+        elif not seen["error"] and not early and not ask["moved"] and ask["precision"] == self.precisions[0]:
             self.compare_rows(ask, seen["rows"])
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
         if seen["error"] and own:
             self.kept.pop((moved, frozen), None)
         return Ended(seen.get("tensors", []), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
-                     seen.get("options", []), seen.get("uncleared", []), seen.get("left_over", []), seen["error"], seen.get("trained", True))
+                     seen.get("options", []), seen.get("uncleared", []), seen.get("left_over", []), early, repeated(seen, sizes, self.times), seen["error"], seen.get("trained", True))
 
     def apart(self, ended, _):
         """Its own process has compared the run."""

@@ -1,4 +1,5 @@
 """What is seen of a script while it trains: its optimizers' steps, its windows, its micro-batches and their rows."""
+import collections
 import os
 import traceback
 
@@ -30,6 +31,12 @@ class Rows:
 
     def all(self):
         return [row for rows in self.of for row in rows.values()]
+
+    def repeated(self):
+        """(how many rows of a loader are in the most micro-batches, how many these are)."""
+        times = collections.Counter(key for rows in self.of for key in rows if isinstance(key[0], Batch))
+        most = max(times.values(), default=0)
+        return sum(count == most for count in times.values()), most
 
     def counts(self):
         return [sum(key[0] is not None for key in rows) for rows in self.of]
@@ -246,7 +253,7 @@ class Seen:
         windows = self.windows
         return {"steps": [window.steps for window in windows], "micro_batches": [window.backwards for window in windows],
                 "rows": [window.rows().all() for window in windows], "dealt": [window.rows().counts() for window in windows],
-                "items": [window.items for window in windows], "options": [window.options for window in windows],
+                "repeated": [window.rows().repeated() for window in windows], "items": [window.items for window in windows], "options": [window.options for window in windows],
                 "uncleared": [i for i, window in enumerate(windows) if window.uncleared],
                 "left_over": [{"window": i, **window.left_over} for i, window in enumerate(windows) if window.left_over],
                 "optimizers": len(self.optimizers), "places": self.places, "drawn": self.drawn,
