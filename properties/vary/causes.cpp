@@ -109,6 +109,8 @@ const std::vector<VaryCause> all_causes{
      "no division mends that: hold its statistics still (`eval()`), or use GroupNorm or LayerNorm, if micro-batches "
      "are "
      "to give the full batch's update"},
+    {"spectral norm", "", "{layers} goes a step on with every forward pass, {K} times a window in place of once",
+     "let it go on once a window: put it in `eval()` behind a window's first forward pass, or use `weight_norm`"},
     {"rows see each other", "",
      "the whole batch's gradient is no weighted sum of the micro-batches' own ({x} of it is left over): the loss of a "
      "row "

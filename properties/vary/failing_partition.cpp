@@ -131,11 +131,21 @@ bool equal_ones_pass(const std::vector<VaryGap>& gaps) {
 /// A script's own line is no place.
 VaryPlace place_of(const VaryRuns& runs) { return runs.kind == "script" ? VaryPlace{} : runs.loop; }
 
+/// Whether no layer but spectral norms sees more than its rows: they see no rows at all.
+bool spectral_alone(const VaryRuns& runs) {
+  return std::ranges::all_of(runs.layers, [](const std::string& layer) {
+    return held_by(layer) == dropout || layer.starts_with("SpectralNorm");
+  });
+}
+
 /// Of layers that see the batch, without which the gap is gone.
 void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, const Frozen& without) {
   const std::string layers = layers_of(runs, batch_norm);
   const bool named = layers.find("BatchNorm") != std::string::npos;
-  tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
+  if (spectral_alone(runs))
+    tell(report, {"spectral norm", {{"layers", layers}, {"K", std::to_string(gap.sizes.size())}}});
+  else
+    tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
   if (holds(without, dropout)) report.notes.push_back("dropout was off as well: it draws other masks");
   report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = place_of(runs);
 }
@@ -194,6 +204,7 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   const auto told = told_cause(report, book, *least, still);
   if (!told) return true;
   tell(report, *told);
+  if (told->name == "unknown") report.place = {};  // the loop's first line tells nobody where
   if (!report.weights.place.file.empty()) report.place = report.weights.place;
   take_numbers(report, runs, *least);
   if (runs.kind == "script" && equal_ones_pass(report.gaps) && !is_equal(least->sizes))

@@ -24,6 +24,18 @@ TEST(CausesBesideWeights, tells_a_second_cause_beside_batch_norm) {
   EXPECT_TRUE(has(report.change, "; divide by the window's 8")) << report.change;
 }
 
+TEST(CausesBesideWeights, tells_a_spectral_norm_from_layers_that_see_rows) {
+  VaryRuns runs;
+  judged(loop_of("batch_norm"), runs);
+  runs.layers = {"SpectralNorm conv"};
+  EXPECT_EQ(vary_verdict(runs).cause, "spectral norm");
+  EXPECT_EQ(vary_verdict(runs).what,
+            "SpectralNorm conv goes a step on with every forward pass, 2 times a window in place of once");
+  EXPECT_FALSE(has(vary_verdict(runs).change, "GroupNorm"));
+  runs.layers = {"BatchNorm1d bn1", "SpectralNorm conv"};
+  EXPECT_EQ(vary_verdict(runs).cause, "batch_norm");
+}
+
 TEST(CausesBesideWeights, tells_options_where_the_gradient_is_right) {
   VaryRuns runs;
   const HowRun whole{.precision = "float64"};

@@ -209,9 +209,10 @@ TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
 TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
-  for (VaryWeights& weights : runs.weights) weights.found.clear();
+  for (VaryWeights& weights : runs.weights) weights.found.clear(), weights.place = {};
 
   EXPECT_EQ(vary_verdict(runs).cause, "unknown");
+  EXPECT_EQ(place_text(vary_verdict(runs).place), "") << "the loop's first line is no place";
 }
 
 TEST(VaryVerdict, calls_a_gap_a_decision_where_it_is_gone_once_all_is_moved) {

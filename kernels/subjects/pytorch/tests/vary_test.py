@@ -66,9 +66,10 @@ class Wrong(Varied):
         self.assertFalse(varied(step, make).passed)
 
     def test_layers_that_see_the_batch(self):
-        for layer, name in ((nn.BatchNorm1d(8), "BatchNorm1d"), (nn.BatchNorm1d(8, track_running_stats=False), "BatchNorm1d"),
-                            (nn.utils.spectral_norm(nn.Linear(8, 8)), "SpectralNorm")):
-            self.fails("batch_norm", RIGHT, lambda layer=layer: made(OPTIMIZERS["SGD"], copy.deepcopy(layer)), said=f"{name} model.1")
+        for layer, name, cause in ((nn.BatchNorm1d(8), "BatchNorm1d", "batch_norm"),
+                                   (nn.BatchNorm1d(8, track_running_stats=False), "BatchNorm1d", "batch_norm"),
+                                   (nn.utils.spectral_norm(nn.Linear(8, 8)), "SpectralNorm", "spectral norm")):
+            self.fails(cause, RIGHT, lambda layer=layer: made(OPTIMIZERS["SGD"], copy.deepcopy(layer)), said=f"{name} model.1")
         self.fails("1/(K n_k)", MEANS, lambda: made(OPTIMIZERS["SGD"], nn.BatchNorm1d(8).eval()))
 
     def test_in_float32_alone_nothing_is_right_by_chance(self):
