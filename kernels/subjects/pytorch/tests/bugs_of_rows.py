@@ -104,7 +104,7 @@ BUGS = [
     Bug("vector-quantize-pytorch#221: a codebook that follows every forward pass", RIGHT, None, "behind the first step",
         make=of_codes),
     Bug("Automodel#1412: the balance of experts by the micro-batch's rows", routed(lambda b, k: len(b[k]["x"])), routed(lambda b, k: rows_of(b)),
-        "rows see each other", make=of_router),
+        "1/n_k", make=of_router),
     Bug("SimCLR#13: a row against those of its micro-batch", each(contrasted), cached, "rows see each other"),
     Bug("alf#1642: advantages normalised by the micro-batch", advantages(False), advantages(True), "rows see each other"),
     Bug("a recurrent state that goes on with every micro-batch", RIGHT, None, "rows see each other", make=of_carried),

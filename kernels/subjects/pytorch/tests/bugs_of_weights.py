@@ -84,6 +84,6 @@ BUGS = [
     Bug("rf-detr#1503: divided by K twice", each(lambda s, b, k: right(s, b, k) / len(b)), RIGHT, "1/K"),
     Bug("pytorch#72047: class weights of a micro-batch", class_weights(True), class_weights(False), "1/(K n_k)"),
     Bug("detr#354: boxes of a micro-batch", boxed(lambda b, k: rows_of(b), lambda b, k: max(boxes_in([b[k]]), 1) * len(b)),
-        boxed(lambda b, k: rows_of(b), lambda b, k: boxes_in(b)), "rows see each other", make=of_boxes),
+        boxed(lambda b, k: rows_of(b), lambda b, k: boxes_in(b)), "1/(K n_k)", make=of_boxes),
     Bug("a mean over no row", each(masked_mean), None, "not finite"),
 ]
