@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What a script is run with, part by part: python3 tests/vary_script_parts_test.py"""
+import argparse
 import os
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from tally_recorder.varied.executor import CHUNK, differences  # noqa: E402
 from tally_recorder.varied.script import presets  # noqa: E402
 from tally_recorder.varied.script.casts import Casts, set_default_dtype  # noqa: E402
 from tally_recorder.varied.script.kept import keep, kept  # noqa: E402
+from tally_recorder.varied.script.own_values import OwnValues  # noqa: E402
 from tally_recorder.varied.script.runs import Script  # noqa: E402
 from tally_recorder.varied.script.dealt import Dealt, row_of, rows_of  # noqa: E402
 
@@ -89,6 +91,53 @@ class Parts(unittest.TestCase):
                              ("import lightning as L\nL.Trainer()", "lightning"), ("import deepspeed", "deepspeed"),
                              ("exec(open('configurator.py').read())", "nanogpt"), ("import torch", None), ("(", None)):
             self.assertEqual(presets.detected(text), preset, text)
+
+
+OWN = """
+import argparse
+parser = argparse.ArgumentParser()
+for name in ("--batch", "--accum", "--rate"):
+    parser.add_argument(name, type=int, default=3)
+args = parser.parse_args([])
+{before}
+accelerator = Accelerator(gradient_accumulation_steps={passed})
+loader = DataLoader(data, args.batch, shuffle=True)
+{behind}
+"""
+
+
+class OwnOfAScript(unittest.TestCase):
+    """A script's own value that a preset replaces, and that it reads elsewhere."""
+
+    def own(self, passed, before="", behind=""):
+        """(what argparse gave the script, notes) with 2 rows and 5 micro-batches."""
+        parses = argparse.ArgumentParser.parse_known_args
+        self.addCleanup(setattr, argparse.ArgumentParser, "parse_known_args", parses)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(OWN.format(passed=passed, before=before, behind=behind))
+            own = OwnValues(presets.PRESETS["accelerate"].values(2, 5), path, False)
+            parser = argparse.ArgumentParser()
+            for name in ("--batch", "--accum", "--rate"):
+                parser.add_argument(name, type=int, default=3)
+            return vars(parser.parse_args([])), list(own.notes())
+
+    def test_an_argument_is_given_what_the_preset_says(self):
+        for passed, before in (("args.accum", ""), ('vars(args)["accum"]', ""), ("k", "k = args.accum")):
+            found, notes = self.own(passed, before, "loss = loss / args.accum")
+            self.assertEqual((found, notes), ({"batch": 2, "accum": 5, "rate": 3}, []), passed)
+
+    def test_what_stays_and_is_read_is_told(self):
+        for passed, before in (("STEPS", "STEPS = 4"), ("config.steps", "config.steps = 4"), ("wanted // args.batch", "wanted = 8")):
+            found, (note,) = self.own(passed, before, f"loss = loss / ({passed})")
+            self.assertEqual(found["accum"], 3)
+            self.assertTrue(note.startswith(f"the preset replaces gradient_accumulation_steps={passed} at train.py:8, but line 10 reads {passed.split()[0]} too"), note)
+            self.assertIn("--set", note)
+
+    def test_what_nothing_else_reads_is_not(self):
+        for passed, before in (("STEPS", "STEPS = 4"), ("4", "")):
+            self.assertEqual(self.own(passed, before, "loss = loss / 4")[1], [])
 
 
 class InOneFormat(unittest.TestCase):

@@ -23,6 +23,7 @@ from .casts import Casts
 from .functions import Functions
 from .kept import keep, kept
 from .loaders import Loaders
+from .own_values import OwnValues
 from .presets import PRESETS, load
 from .ranks import Local, all_end, environment, free_port, join_by_gloo, of_rank, wait_for_others
 from .roots import roots
@@ -44,6 +45,8 @@ class Driver:
         preset = PRESETS.get(self.run["preset"])
         self.loaders = Loaders(sizes, self.casts, self.seen, max(sizes) if preset and preset.loaders else None)
         self.layers, self.compiled, self.said = {}, False, []
+        values = preset.values(max(sizes), len(sizes)) if preset else {}
+        self.own_values = OwnValues(values, self.run["script"], self.run["module"]) if values else None
         if ranks:
             join_by_gloo(self.prepare, self.said.append)
         self.hook(preset, sizes)
@@ -99,6 +102,7 @@ class Driver:
 
     def write(self, error=None):
         """Whatever there is so far."""
+        self.said += self.own_values.notes() if self.own_values else ()
         document = self.seen.document()
         with self.casts.aside(), torch.no_grad():
             beside = self.seen.changed() if self.run["beside"] is None else self.run["beside"]

@@ -63,10 +63,14 @@ def deepspeed(rows, count):
 class Preset:
     """`said` is what it sets, in the framework's words; `flags` go behind the script's arguments; `patch(rows, count)` is
     called in the script's process before it begins; `loaders`: a DataLoader's batch size is set as well. `modules` are what
-    it patches, of those that are there."""
+    it patches, of those that are there, and `words` what the framework calls the rows, and the number."""
 
-    def __init__(self, said, patch=None, flags="", loaders=False, modules=()):
-        self.said, self.patch, self.flags, self.loaders, self.modules = said, patch, flags, loaders, modules
+    def __init__(self, said, patch=None, flags="", loaders=False, modules=(), words=()):
+        self.said, self.patch, self.flags, self.loaders, self.modules, self.words = said, patch, flags, loaders, modules, words
+
+    def values(self, rows, count):
+        """{word: value} of a run."""
+        return dict(zip(self.words, (rows, count)))
 
 
 def load(modules):
@@ -79,13 +83,13 @@ def load(modules):
 
 PRESETS = {
     "trainer": Preset("TrainingArguments' per_device_train_batch_size and gradient_accumulation_steps", trainer,
-                      modules=("transformers.trainer",)),
+                      modules=("transformers.trainer",), words=("per_device_train_batch_size", "gradient_accumulation_steps")),
     "lightning": Preset("Lightning's Trainer(accumulate_grad_batches=…) and the DataLoader's batch_size", lightning, loaders=True,
-                        modules=LIGHTNING),
+                        modules=LIGHTNING, words=("batch_size", "accumulate_grad_batches")),
     "accelerate": Preset("Accelerator(gradient_accumulation_steps=…) and the DataLoader's batch_size", accelerate, loaders=True,
-                         modules=("accelerate",)),
+                         modules=("accelerate",), words=("batch_size", "gradient_accumulation_steps")),
     "deepspeed": Preset("DeepSpeed's train_micro_batch_size_per_gpu and gradient_accumulation_steps", deepspeed,
-                        modules=("deepspeed",)),
+                        modules=("deepspeed",), words=("train_micro_batch_size_per_gpu", "gradient_accumulation_steps")),
     "torchtune": Preset("torchtune's batch_size and gradient_accumulation_steps",
                         flags="batch_size={rows} gradient_accumulation_steps={k} dtype=fp32 compile=False"),
     "nanogpt": Preset("nanoGPT's batch_size and gradient_accumulation_steps, with dropout and evaluation off",
