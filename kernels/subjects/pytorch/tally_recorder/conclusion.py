@@ -11,6 +11,7 @@ OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the
          "not judged: a clip": "a clip", "not judged: a window without a step": "windows without a step"}
 LOOK_AT = "look at "  # how a line begins that says what no case states and a reader is to decide: "look at WHAT: …"
 IN_VAIN = "pass, but some tensors could not be judged"  # of tally check
+FACTOR = "looks like off-by-a-factor"  # which says no cause
 VARY = "next: what a recording cannot show, the same rows in other micro-batches do: python -m tally_recorder vary … (vary.md)"
 
 
@@ -53,8 +54,9 @@ def failed(code, said, wrong):
     head, mark, guessed = said.rpartition("\nfail: ") if code == 1 else (said.rpartition("\n")[0] if code == 0 else said, "", "")
     if mark and cause_in(wrong[0]) in guessed.replace(",", " ").split():  # with figures
         return "\n".join([said, *(f"  also: {line}" for line in wrong[1:])])
-    if "no cause is known" in guessed:
-        return "\n".join([head, f"fail: {wrong[0]}", *(f"  also: {line}" for line in wrong[1:]), *guessed.split("\n")[1:]])
+    if "no cause is known" in guessed or FACTOR in guessed:
+        figures = [line.partition(f"; {FACTOR}")[0] for line in guessed.split("\n")[1:] if not line.startswith("  change: ")]
+        return "\n".join([head, f"fail: {wrong[0]}", *(f"  also: {line}" for line in wrong[1:]), *figures])
     also = wrong[1:] + [guessed.replace("\n", "\n  ")] * bool(mark)
     return "\n".join([head, f"fail: {wrong[0]}", *(f"  also: {line}" for line in also)])
 

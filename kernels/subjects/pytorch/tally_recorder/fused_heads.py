@@ -8,6 +8,7 @@ from .losses import DEFAULTS
 class FusedLoss:
     """What is kept of one such loss: no logits, but each row's loss and what it is multiplied with."""
     kind, y, d_y, unknown, averaged, fused = "cross_entropy", None, None, None, False, True
+    lines = None  # of an opaque model's tokens
     options = {**DEFAULTS, "reduction": "sum"}
 
     def __init__(self, output, token_rows, x, scratch):

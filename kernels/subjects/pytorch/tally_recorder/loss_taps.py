@@ -3,6 +3,7 @@ import inspect
 
 import torch
 
+from . import label_counts
 from .changes import same
 from .errors import CaptureError
 from .forward_passes import ForwardPasses
@@ -28,7 +29,7 @@ class Seen:
         self.call = None  # of the term that it is
         self.y, self.target, self.rows, self.x = y, target, rows, x
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
-        self.result = None
+        self.result = self.lines = None
 
     def take(self, rows, scratch):
         self.lengths = rows.lengths
@@ -78,6 +79,7 @@ class LossTaps(TermTaps):
         self.passes = ForwardPasses(layers, masks)
         self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
         self.pending, self.arrived, self.rows, self.x = [], [], None, None
+        self.lines = None        # of an opaque model's tokens, as it was called last
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
         self.term = None         # beside the loss of the micro-batch that runs
         self.way = None          # from the root of the backward pass down to its losses
@@ -105,6 +107,7 @@ class LossTaps(TermTaps):
         if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
             self.forward += 1
             self.rows = first.shape[0] if first.dim() else 1
+            self.lines = None if self.wants_input else label_counts.lines_of(named or {}, first)
             if self.wants_input and autocast_is_on(first.device.type):
                 self.capture.report.problem("the model", "autocast around known layers",
                                             "one format for all of them", "record the model as opaque")
@@ -163,6 +166,7 @@ class LossTaps(TermTaps):
         del self.pending[:-MOST_PENDING]
         seen, shape, rows = self.pending[-1], loss.kind == "cross_entropy", self.token_rows
         seen.result, seen.passes, seen.unit = result.detach(), self.passes.now(), unit_of(result.dtype)
+        seen.lines = self.lines
 
         def at_loss(gradient):
             if capture.differentiating:
@@ -229,6 +233,7 @@ class LossTaps(TermTaps):
         if seen.options["reduction"] == "mean" and seen.rows:
             factor = (factor / seen.rows).reshape(())
         segment.tap(f"{prefix}/@factor", factor)
+        count_labels(segment, seen, seen.counted.size if seen.counted else 0, seen.rows, factor)
         return seen.rows
 
     def tap(self, segment, prefix, seen):
@@ -241,6 +246,13 @@ class LossTaps(TermTaps):
         factor = factor_of(seen, self.capture.scratch)
         if factor is not None:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
+            count_labels(segment, seen, seen.rows, 0 if seen.fused else items_of(seen, self.capture.scratch.tensor(seen.target)), factor)
+
+
+def count_labels(segment, seen, rows, scored, factor):
+    """For the labels that an opaque model was given."""
+    if seen.lines is not None:
+        segment.label_counts.append((len(segment.windows) - 1, label_counts.given_to(seen.lines, rows, scored), scored, float(factor)))
 
 
 def by_name(model, inputs, named):

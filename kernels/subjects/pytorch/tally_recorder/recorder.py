@@ -3,7 +3,7 @@ import os
 
 import torch
 
-from . import case_file, folders, optimizers, verdict
+from . import case_file, folders, label_counts, optimizers, verdict
 from .attention_calls import SeesAttention
 from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
@@ -257,6 +257,8 @@ class Recorder:
         if self.others:
             lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
         segment.wrongs = judged(segment, self.meaning, self.ranks, lines)
+        if self.meaning.normalisation in (None, "window_items"):
+            segment.wrongs += label_counts.wrong(segment)
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced(self.capture.numbers_at_steps) \
             + ([] if self.meaning.weight_decay else self.capture.reads.decays_unevenly()) + self.late()

@@ -22,6 +22,7 @@ class Segment:
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.sparse = set()  # parameters with a sparse gradient
         self.sums = {}  # of samples: the sum of all squares of each window's buffers
+        self.label_counts = []  # of losses over an opaque model's tokens: see `label_counts.py`
         self.scale = None  # what the scaler held at the start, where there is one
         self.scales, self.calls = {}, []  # by window: what its losses were multiplied by; the calls of their terms
         self.beside = self.unweighed = self.loss_is_stated = False  # terms that were not seen; backward passes without any
@@ -132,6 +133,7 @@ class Segment:
         self.passes.pop()
         self.meant.pop()
         self.not_finite = [found for found in self.not_finite if found[0] < len(self.windows)]
+        self.label_counts = [counts for counts in self.label_counts if counts[0] < len(self.windows)]
         self.rates.pop()
         del self.rates_passed[before:]
         self.rates_at_steps.pop(len(self.windows), None)

@@ -74,6 +74,60 @@ def recorded(net, level, way="right", shapes=((3, 5), (2, 7), (4, 2)), narrow=Fa
     return recorder
 
 
+class Opaque(nn.Module):
+    """A model that shifts labels itself, as those of Transformers do."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = Bag()
+
+    def forward(self, tokens, labels=None, items=None):
+        logits = self.net(tokens)
+        if labels is None:
+            return logits
+        shifted = F.pad(labels, (0, 1), value=IGNORED)[:, 1:]
+        return F.cross_entropy(logits.reshape(-1, VOCABULARY), shifted.reshape(-1), ignore_index=IGNORED, reduction="sum") / items
+
+
+def opaque(before_the_shift, own_loss, **options):
+    """(code, lines) of two windows of a model whose layers nobody knows, with a prompt of which no label counts."""
+    torch.manual_seed(1)
+    net = Opaque()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    with tally_recorder.Recorder(net, optimizer, 3, **options) as recorder:
+        for _ in range(2):
+            optimizer.zero_grad()
+            batches = [torch.randint(VOCABULARY, shape) for shape in ((3, 5), (2, 7), (4, 3))]
+            every = [tokens.clone() for tokens in batches]
+            every[0][0, :3] = IGNORED if not own_loss else every[0][0, :3]
+            items = sum(counted(labels if before_the_shift else labels[:, 1:]) for labels in every)
+            for tokens, labels in zip(batches, every):
+                if own_loss:
+                    loss = F.cross_entropy(net(tokens)[:, :-1].reshape(-1, VOCABULARY), labels[:, 1:].reshape(-1), reduction="sum") / items
+                else:
+                    loss = net(tokens, labels=labels, items=items)
+                loss.backward()
+            optimizer.step()
+    return verdict_of(recorder)
+
+
+class OfAnOpaqueModel(unittest.TestCase):
+    NAMES_ARE_HEARD = "with_kwargs" in torch.nn.Module.register_forward_pre_hook.__code__.co_varnames
+
+    def test_labels_counted_before_the_shift_are_named(self):
+        for own_loss in (True, False) if self.NAMES_ARE_HEARD else (True,):
+            for options in ({}, {"samples": 64}):
+                with self.subTest(own_loss=own_loss, **options):
+                    code, said = opaque(True, own_loss, **options)
+                    self.assertEqual(code, FAIL, said)
+                    last = [line for line in said.splitlines() if line.startswith("fail: ")][-1]
+                    self.assertIn("labels are counted before the shift", last)
+                    self.assertIn("looks like tokens-counted-before-shift", last)
+                    self.assertIn("\n  first wrong: w0/m0/loss/in.factor", said)
+                    code, said = opaque(False, own_loss, **options)
+                    self.assertEqual(code, PASS, said)
+
+
 class Tokens(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("ignore")

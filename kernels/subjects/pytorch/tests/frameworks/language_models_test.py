@@ -134,6 +134,9 @@ class TrainedByTrainer(unittest.TestCase):
         code, said = self.judged(trainer_loops.gpt2_as_shipped)
         self.assertEqual(code, FAIL, said)
         self.assertIn("tokens-counted-before-shift", said)
+        code, said = verdict(trainer_loops.gpt2_as_shipped(recorded_by("state"), data.WHOLE))
+        self.assertEqual(code, FAIL, said)
+        self.assertRegex(said, r"(?m)^fail: window 0: labels are counted before the shift.* looks like tokens-counted-before-shift$")
 
     def test_one_that_forgets_is_named(self):
         code, said = self.judged(trainer_loops.language_model_that_forgets)
