@@ -87,7 +87,7 @@ class Tally:
                 options.setdefault("out", folder)
         verdict = tried(vary, step, make=make, data=data, **options)
         if not verdict.passed:
-            fails([verdict.sentence])
+            fails([verdict.sentence, f"  page: {verdict.page}"])
         return verdict
 
     @contextlib.contextmanager

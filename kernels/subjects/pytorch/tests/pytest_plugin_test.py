@@ -77,7 +77,7 @@ def test_wrong(tally):
 """)
         sentence = re.search(r"(?m)^it says: (.+)$", said).group(1)
         self.assertEqual(counts, {"passed": 1, "failed": 1}, said)
-        self.assertIn(f"\n{sentence}\n", said)
+        self.assertRegex(said, rf"\n{re.escape(sentence)}\n  page: \S+vary.html\n")
         self.assertIn(f"\nFAILED test_loops.py::test_wrong - Failed: {sentence[:60]}", said)
         self.assertNotIn("Traceback", said)
 

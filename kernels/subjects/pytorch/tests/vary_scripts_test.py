@@ -42,7 +42,10 @@ for i, x in enumerate(loader):
             "found numbers that are drawn for each micro-batch (randn_like at ", "train.py:11)", "vary the step as a function"))
 
     def test_a_right_loop_passes(self):
-        self.vary(PASS, *PLAIN, said=["dropout was off in all runs"])
+        said = self.vary(PASS, *PLAIN, said=["dropout was off in all runs"])
+        page = os.path.join(self.folder, "vary.html")
+        self.assertEqual(said.splitlines()[-1], f"page: {page}")
+        self.assertTrue(os.path.exists(page))
         document = self.document()
         self.assertTrue(any(len(set(sizes)) > 1 for sizes in self.sizes()), self.sizes())
         self.assertEqual(document["precisions"], ["float64", "float32"])
@@ -55,7 +58,8 @@ for i, x in enumerate(loader):
                 self.assertGreater(far, torch.finfo(torch.float64).eps, run["sizes"])
 
     def test_a_mean_of_means_fails(self):
-        self.vary(FAIL, *PLAIN, "--loss", "mean-of-means", said=["divided by its own", "and by K = 2"])
+        said = self.vary(FAIL, *PLAIN, "--loss", "mean-of-means", said=["divided by its own", "and by K = 2"])
+        self.assertEqual(said.splitlines()[-1], f"page: {os.path.join(self.folder, 'vary.html')}")
         weights = self.document()["weights"][-1]
         for found, size in zip(weights["found"], weights["sizes"]):
             self.assertAlmostEqual(found, 1 / (len(weights["sizes"]) * size), delta=torch.finfo(torch.float32).eps)

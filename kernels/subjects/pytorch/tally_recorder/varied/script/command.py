@@ -8,7 +8,7 @@ import sys
 
 from ... import verdict
 from ...errors import CaptureError
-from ..verdict import judged
+from ..verdict import PAGE, judged
 from .presets import PRESETS, detected
 from .runs import Script
 
@@ -117,4 +117,6 @@ def main(arguments):
     print(done.stdout, end="")
     notes = [f"note: {note}\n" for note in script.notes] if done.returncode == 2 else []  # else they stand with the verdict
     print(done.stderr, *notes, sep="", end="", file=sys.stderr)
+    if done.returncode in (0, 1):
+        print(f"page: {os.path.join(options.out, PAGE)}")
     return done.returncode
