@@ -19,7 +19,7 @@ from .settings import changed_behind, compare_options, compare_parameters
 from .stale_casts import SeesStaleCasts
 from .steps_again import StepsAgain
 from .stretches import Stretches
-from .unjudged import note_finite
+from .unjudged import LOSS, note_finite
 from .unseen import unseen
 from .views import Views
 
@@ -48,6 +48,7 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
         self.losses = self.members = None  # what sees the losses, and which parameters there are; set when made
         self.open = None      # the micro-batch whose backward pass runs: its tap prefix
         self.latest = {}      # each buffer as last seen
+        self.roots = []       # the values that this backward pass begins with
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
@@ -68,7 +69,7 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
     @unseen
     def backward_begins(self, roots):
         self.places.saw("backward")
-        self.way = way_of_call()
+        self.way, self.roots = way_of_call(), [root.detach() for root in roots]
         self.losses.backward_begins(roots)
 
     def recording_next(self):
@@ -148,6 +149,9 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
         """One micro-batch is one backward pass that reached a parameter."""
         if self.open is None:
             return
+        for root in self.roots if self.segment else ():
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, LOSS, root)
+        self.roots = []
         if self.segment:
             self.segment.windows[-1][-1] = self.losses.micro_batch_ends(self.segment, self.open)
             for name in self.parameters:

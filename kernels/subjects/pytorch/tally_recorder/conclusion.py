@@ -1,6 +1,7 @@
 """How a verdict ends: what is wrong and all that goes with it, or a pass that says what it leaves open, and what to do next."""
 from .reductions import PROPOSAL
 from .terms import ITEMS
+from .unjudged import INTO
 
 # What is not judged and is no parameter, with the words of the last line.
 OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
@@ -51,6 +52,9 @@ def cause_in(line):
 
 def failed(code, said, wrong):
     """One verdict: what the recorder itself found to be wrong stands first, as it was seen and is no guess."""
+    spread = next((line for line in wrong if INTO in line), None)
+    if spread:  # neither a figure nor a suspect says more of what is not finite
+        return "\n".join([said.rpartition("\nfail: " if code == 1 else "\n")[0].partition("\nfailing, in stage order")[0], f"fail: {spread}"])
     head, mark, guessed = said.rpartition("\nfail: ") if code == 1 else (said.rpartition("\n")[0] if code == 0 else said, "", "")
     if mark and cause_in(wrong[0]) in guessed.replace(",", " ").split():  # with figures
         return "\n".join([said, *(f"  also: {line}" for line in wrong[1:])])

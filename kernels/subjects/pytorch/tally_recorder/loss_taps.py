@@ -13,7 +13,6 @@ from .reductions import Reductions
 from .term_taps import TermTaps
 from .terms import Declared
 from .token_rows import ALL_ROWS
-from .unjudged import note_finite
 
 MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
 
@@ -198,7 +197,6 @@ class LossTaps(TermTaps):
             if seen.result is None:  # kept by the micro-batch that its first backward pass was
                 seen.unknown = "a backward pass went through it a second time"
                 continue
-            note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
             seen.node = seen.result = seen.read = None
             seen.averaged = self.way is not None and "MeanBackward0" in self.way.names
             if seen.factor is not None and seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):

@@ -35,7 +35,7 @@ from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .steps_alone import StepsAlone
 from .terms import judged
-from .unjudged import Outside, not_finite
+from .unjudged import Outside, not_finite, stepped_into
 
 
 ENTERED = []  # the recorders whose loops run
@@ -262,6 +262,7 @@ class Recorder:
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced(self.capture.numbers_at_steps) \
             + ([] if self.meaning.weight_decay else self.capture.reads.decays_unevenly()) + self.late()
+        segment.wrongs = stepped_into(segment, self.capture.parameters, self.capture.places.found.get("loss")) or segment.wrongs
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
                                      case["model"]["layers"], self.ranks.size if self.ranks else 1)
         seen = "decay-in-the-loss" if segment.term_beside_loss else ""

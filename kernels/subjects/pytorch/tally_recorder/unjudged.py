@@ -3,6 +3,9 @@ import math
 
 import torch
 
+LOSS = "the loss"
+INTO = "and the step takes it into the parameters"
+
 
 def counted(first, others):
     """A name, and how many there are besides it."""
@@ -14,17 +17,35 @@ def note_finite(segment, m, what, value):
     if math.isfinite(float(value.sum())):
         return  # a finite sum has finite terms; one that is not may have left the range by itself
     if not bool(torch.isfinite(value).all()):
-        segment.not_finite.append((len(segment.windows) - 1, m, what))
+        segment.not_finite.append((len(segment.windows) - 1, m, what, "NaN" if bool(torch.isnan(value).any()) else "infinite"))
+
+
+def found_not_finite(segment):
+    """(window, micro-batch, what, how), of a micro-batch its loss first; windows whose overflow the scaler found are as they
+    should be."""
+    found = [place for place in segment.not_finite if place[0] < len(segment.windows) and place[0] not in segment.skipped]
+    return sorted(found, key=lambda place: (place[0], place[1], place[2] != LOSS))
 
 
 def not_finite(segment):
-    """One line for what is not finite; windows whose overflow the scaler found are as they should be."""
-    found = [place for place in segment.not_finite if place[0] < len(segment.windows) and
-             place[0] not in segment.skipped]
+    """One line for what is not finite."""
+    found = found_not_finite(segment)
     if not found:
         return []
-    w, m, what = found[0]
+    w, m, what, _ = found[0]
     return [f"not finite: {counted(f'window {segment.first + w}, micro-batch {m}, {what}', len(found) - 1)}"]
+
+
+def stepped_into(segment, names, place):
+    """One line where a step took into the parameters what is not finite: all behind it is not finite either, whatever computed
+    it. `place` is where the loss was called."""
+    for w, m, what, how in found_not_finite(segment):
+        left = [part for name in names for part in segment.taps.get(f"w{w}/optimizer/{name}", ())]
+        if not all(bool(torch.isfinite(segment.scratch.tensor(part)).all()) for part in left):
+            at = "\n  at {file}:{line}: {text}".format(**place) if place else ""
+            return [f"{what} is {how}, first in window {segment.first + w}, micro-batch {m}, {INTO}: find what leaves the range in the forward "
+                    f"or backward pass there, torch.autograd.set_detect_anomaly(True); what lies behind it accuses nothing{at}"]
+    return []
 
 
 class Outside:

@@ -179,9 +179,22 @@ class LastLines(unittest.TestCase):
                 self.count = getattr(self, "count", -1) + 1
                 return (x * float("nan") if self.count == 5 else x), target
 
-        _, said = verdict_of(Loop().record("state"))
-        self.assertRegex(said, r"not finite: window 1, micro-batch 1, (the loss|gradient of [a-z0-9.]+) "
-                               r"\(and [0-9]+ more\)")
+        for level in ("state", "parameters"):
+            code, said = verdict_of(Loop().record(level))
+            self.assertEqual(code, FAIL, said)
+            self.assertRegex(said, r"not finite: window 1, micro-batch 1, the loss \(and [0-9]+ more\)")
+            self.assertTrue(headline(said).startswith("fail: the loss is NaN, first in window 1, micro-batch 1, and the step "), said)
+            self.assertNotIn("looks like", said)
+
+        class Left(Loop):
+            """A step that it does not take."""
+            def step(self):
+                if all(bool(torch.isfinite(parameter.grad).all()) for parameter in self.net.parameters()):
+                    return super().step()
+                return self.opt.zero_grad()
+
+        code, said = verdict_of(Left().record("state"))
+        self.assertNotIn("fail: ", said)
         _, said = verdict_of(loops.Loop().record("state"))
         self.assertNotIn("not finite: ", said)
 
