@@ -25,18 +25,20 @@ def trained_by(optimizer):
 
 
 def model_of(optimizer):
-    """The module that holds all that the optimizer trains: the smallest, and of its wrappers the innermost."""
+    """The module that holds all that the optimizer trains: the smallest, of those that hold no more the one with the most layers,
+    as of a model whose head is tied to its table, and of its wrappers the innermost."""
     wanted = trained_by(optimizer)
     found = []
     for module in gc.get_objects():
         if issubclass(type(module), torch.nn.Module):
             held = dict(module.named_parameters())
             if wanted <= {id(parameter) for parameter in held.values()}:
-                found.append((len(held), max(map(len, held)), len(found), module))
+                layers = sum(bool(layer._parameters) for layer in module.modules())
+                found.append((len(held), -layers, max(map(len, held)), len(found), module))
     if not found:
         raise CaptureError("the script: found no torch.nn.Module with all parameters of the optimizer, expected one; "
                            "record it by tally_recorder.Recorder(model, optimizer, …)")
-    return min(found)[3]
+    return min(found)[-1]
 
 
 def check_arguments(micro_batches, level="state", normalisation=None, learning_rate=None, weight_decay=None, clip=None,
@@ -60,7 +62,7 @@ class Enough(BaseException):
 class Watch:
     """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. Where none can be made
     the script runs to its end all the same, and why is said then. With `stop` the script ends at the first loss after the last
-    window to record."""
+    window to record, or where nothing can be recorded."""
 
     def __init__(self, stop=False, **options):
         check_arguments(**options)
@@ -71,7 +73,7 @@ class Watch:
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
         self.mode = SeesLosses(self.loss)
         self.inputs = {}  # of the modules called until then: one of them turns out to be the model
-        self.hook = torch.nn.modules.module.register_module_forward_pre_hook(self.module_called)
+        self.call = torch.nn.Module.__call__
 
         def made(optimizer, *args, **kwargs):
             self.made(optimizer, *args, **kwargs)
@@ -80,19 +82,21 @@ class Watch:
         def backward(*args, **kwargs):
             torch.autograd.backward = self.backward
             self.guard.tried(self.attach)
+            self.stop_if_over()
             return torch.autograd.backward(*args, **kwargs)
 
-        torch.optim.Optimizer.__init__, torch.autograd.backward = made, backward
-        self.first = backward
+        def called(module, *args, **kwargs):
+            self.inputs[id(module)] = args, kwargs
+            return self.call(module, *args, **kwargs)
 
-    def module_called(self, module, inputs):
-        self.inputs[id(module)] = inputs
+        torch.optim.Optimizer.__init__, torch.autograd.backward, torch.nn.Module.__call__ = made, backward, called
+        self.first = backward
 
     def attach(self):
         """Once."""
         if self.recorder is not None:
             return
-        self.hook.remove()
+        torch.nn.Module.__call__ = self.call
         torch.autograd.backward = self.backward
         if not self.optimizers:
             raise CaptureError("the script: found no optimizer at its first backward pass, expected one; make it before the loop")
@@ -103,7 +107,7 @@ class Watch:
         self.recorder = recorder
         self.recorders = [each for each in ([recorder] if one else recorder.recorders) if not isinstance(each, StepsAlone)]
         for capture, model in ((each.capture, each.model) for each in self.recorders if each.capture is not None):
-            capture.guard.tried(capture.losses.model_called, model, self.inputs.get(id(model), ()))
+            capture.guard.tried(capture.losses.model_called, model, *self.inputs.get(id(model), ((), {})))
         self.inputs = {}
         self.mode.silent = self.heard
 
@@ -113,11 +117,17 @@ class Watch:
 
     def loss(self, loss, result):
         self.guard.tried(self.attach)
-        captures = [each.capture for each in self.recorders if each.capture is not None]
-        if captures and self.stop and all(each.plan.is_over(each.meaning.place(each.count)[0]) for each in captures):
-            raise Enough
+        captures = self.stop_if_over()
         for each in captures:
             each.guard.tried(each.losses.called, loss, result)
+
+    def stop_if_over(self):
+        """The captures, unless the script is to end as nothing is left to record, or nothing can be."""
+        captures = [each.capture for each in self.recorders if each.capture is not None]
+        over = captures and all(each.guard.problem is not None or each.plan.is_over(each.meaning.place(each.count)[0]) for each in captures)
+        if self.stop and (over or self.guard.problem is not None):
+            raise Enough
+        return captures
 
     def run(self, arguments, module=False):
         """Runs the script to its end. Ranks stay joined behind it, as they are judged together."""

@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
 
 import loops  # noqa: E402
 from tally_recorder import Recorder  # noqa: E402
@@ -70,6 +71,42 @@ def recorder_of(loop):
     return loop.recorder, came
 
 
+TIED = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.fc = nn.Embedding(11, 8), nn.Linear(8, 8)
+
+    def forward(self, tokens):
+        h = self.wte(tokens)
+        return h + self.fc(h)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = Body(), nn.Linear(8, 11, bias=False)
+        self.head.weight = self.body.wte.weight
+
+    def forward(self, tokens):
+        return self.head(self.body(tokens))
+
+torch.manual_seed(0)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(8):
+    tokens = torch.randint(11, (3, 4))
+    (F.cross_entropy(net(tokens).reshape(-1, 11), tokens.reshape(-1)) / 2).backward()
+    if i % 2:
+        optimizer.step()
+        optimizer.zero_grad()
+print("to its end")
+"""
+
+
 class Interrupted(unittest.TestCase):
     def check(self, recorder):
         lines = []
@@ -92,12 +129,12 @@ class Interrupted(unittest.TestCase):
         self.assertEqual(code, ERROR)
         self.assertIn("no whole window to record", said)
 
-    def recorded(self, script):
+    def recorded(self, script, *options):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "train.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(script)
-            return subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "--micro-batches", "2", path],
+            return subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "--micro-batches", "2", *options, path],
                                   capture_output=True, text=True, cwd=folder,
                                   env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})
 
@@ -112,6 +149,22 @@ class Interrupted(unittest.TestCase):
         self.assertIn("KeyError: \"the script's own\"", done.stderr)
         self.assertIn("the loop ended early, by KeyError", done.stdout)
         self.assertEqual(done.stdout.splitlines()[-1], "pass")
+
+    def test_one_with_a_tied_head_is_recorded_whole(self):
+        """A module inside of the model has all of its parameters as well. The first loss is in the model's first call."""
+        names_are_heard = "with_kwargs" in torch.nn.Module.register_forward_pre_hook.__code__.co_varnames
+        for call in ("net(tokens)", "net(tokens=tokens)") if names_are_heard else ("net(tokens)",):
+            done = self.recorded(TIED.replace("net(tokens)", call), "--layers", "known", "--windows", "1", "--stop")
+            self.assertEqual(done.returncode, PASS, done.stdout + done.stderr)
+            self.assertIn("1 window", done.stdout)
+            self.assertNotIn("to its end", done.stdout)
+
+    def test_one_that_cannot_be_recorded_stops_at_once(self):
+        script = TIED.replace("nn.Linear(8, 8)", "nn.Bilinear(8, 8, 8)").replace("self.fc(h)", "self.fc(h, h)")
+        for options, to_its_end in ((["--windows", "1", "--stop"], False), ([], True)):
+            done = self.recorded(script, "--layers", "known", *options)
+            self.assertEqual((done.returncode, "to its end" in done.stdout), (ERROR, to_its_end), done.stdout + done.stderr)
+            self.assertIn("error: layer body_fc: found Bilinear", done.stderr)
 
 
 if __name__ == "__main__":
