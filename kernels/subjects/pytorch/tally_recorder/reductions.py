@@ -26,5 +26,5 @@ class Reductions:
         """What to write, for the first of these operations that is such a reduction; None where none is."""
         by_node = {node: (place, name) for node, place, name in self.found}
         place, name = next((by_node[node] for node in nodes if node in by_node), (None, None))
-        return place and (f"{PROPOSAL} {place} judged, say what counts: recorder.items({name or 'per_item'}, mask), where "
+        return place and (f"{PROPOSAL} {place} judged, say what counts: tally_recorder.items({name or 'per_item'}, mask), where "
                           f"{name or 'per_item'} is what it adds up there and mask which of it counts")

@@ -60,7 +60,7 @@ class TermTaps:
             else:
                 self.capture.report.say(
                     f"not judged: a term of the loss: beside what is judged, another reaches {counted(beside[0], len(beside) - 1)}; "
-                    "say what counts, recorder.items(per_item, mask), or where it is a decay weight_decay, as it is meant")
+                    "say what counts, tally_recorder.items(per_item, mask), or where it is a decay weight_decay, as it is meant")
 
     def decay_is_said(self):
         return (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none"

@@ -134,7 +134,7 @@ def judged(segment, meaning, ranks, lines):
             items = short(sum(window.N for window in windows))
             lines.append(f"{ITEMS}{items} of {items} items of {title} weigh as declared")
         if found.open:
-            lines.append(f"not judged: a term of the loss: {found.open}; say what counts: recorder.items(per_item, mask)")
+            lines.append(f"not judged: a term of the loss: {found.open}; say what counts: tally_recorder.items(per_item, mask)")
         if found.assumed:
             lines.append(f"assumed: {found.assumed}")
     return wrong

@@ -126,7 +126,7 @@ class Declared(unittest.TestCase):
     def test_without_a_word_the_line_is_proposed(self):
         code, said = verdict_of(policy_gradient(right, say=lambda recorder, each, mask: None))
         self.assertEqual((code, headline(said)), (PASS, "pass, but not judged: the loss and its normalisation"), said)
-        self.assertRegex(said, r"to have the loss at \S*declared_items_test.py:\d+ judged, say what counts: recorder.items\(per_item, mask\)")
+        self.assertRegex(said, r"to have the loss at \S*declared_items_test.py:\d+ judged, say what counts: tally_recorder.items\(per_item, mask\)")
 
     def test_a_term_without_a_gradient_is_named(self):
         def say(recorder, each, mask):
