@@ -117,7 +117,7 @@ class Watched:
                                "parameters in fp32, fp16 or bf16; pass every= in its place")
         self.model = self.recorder.model
         self.window, self.due = 0, start  # the next window of the loop, and of a stretch
-        self.recording, self.judging, self.codes, self.said = False, None, {}, set()
+        self.recording, self.judging, self.codes, self.said, self.passed_over = False, None, {}, set(), 0
         self.mode = self.steps = None
 
     @property
@@ -164,6 +164,7 @@ class Watched:
         first, self.due = self.window, self.window + self.watch
         if self.judging is not None:
             self.show(f"window {first}: not watched, as window {self.judging.first} is still being judged")
+            self.passed_over += 1
             return
         if self.recorder is None:
             try:
@@ -242,6 +243,8 @@ class Watched:
             return 2
         code = worst(self.codes.values())
         first = min(window for window, found in self.codes.items() if found == code)
-        self.show(f"watched {len(self.codes)} stretches in {self.out}: " + ("all pass" if code == 0 else
-                  f"{sum(found != 0 for found in self.codes.values())} did not pass; {WORDS.get(code, code)} at window {first}"))
+        count, wrong = len(self.codes), sum(found != 0 for found in self.codes.values())
+        came = f"{wrong} did not pass; {WORDS.get(code, code)} at window {first}" if wrong else "all pass" if count > 1 else "it passes"
+        left = f"; {self.passed_over} more {'were' if self.passed_over > 1 else 'was'} due while one was being judged, and not watched"
+        self.show(f"watched {count} stretch{'es' * (count > 1)} in {self.out}: {came}{left if self.passed_over else ''}")
         return code

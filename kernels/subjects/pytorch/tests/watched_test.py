@@ -120,6 +120,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(recorder.check(), PASS, self.lines)
         self.assertEqual(self.verdicts(), {0: PASS})
         self.assertIn("window 4: not watched, as window 0 is still being judged", self.lines)
+        self.assertRegex(self.lines[-1], "^watched 1 stretch in .*: it passes; 2 more were due while one was being judged, and not watched$")
         with open(f"{ended}.priority", encoding="utf-8") as file:
             self.assertEqual(file.read(), f"{min(19, os.nice(0) + 19)}\n")
 
