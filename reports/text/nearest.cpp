@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace tally {
 
@@ -29,6 +30,14 @@ std::vector<std::string> nearest_names(std::string_view word, std::vector<std::s
   std::sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   names.erase(std::unique(names.begin(), names.end()), names.end());
   names.resize(std::min(names.size(), count));
+  return names;
+}
+
+std::vector<std::string> near_names(std::string_view word, std::vector<std::string> names, std::size_t count) {
+  names = nearest_names(word, std::move(names), count);
+  std::erase_if(names, [&](const std::string& name) {
+    return name.find(word) == std::string::npos && 2 * edit_distance(word, name) >= std::max(word.size(), name.size());
+  });
   return names;
 }
 

@@ -22,5 +22,13 @@ TEST(Nearest, offers_what_somebody_may_have_meant) {
   EXPECT_EQ(nearest_names("x", names, 9).size(), names.size());
 }
 
+TEST(Nearest, offers_none_that_is_far) {
+  const std::vector<std::string> names{"mean-of-means", "over-k", "last-only", "first-only"};
+
+  EXPECT_EQ(near_names("nosuch", names, 3), std::vector<std::string>{});
+  EXPECT_EQ(near_names("lost-only", names, 3), (std::vector<std::string>{"last-only", "first-only"}));
+  EXPECT_EQ(near_names("only", names, 3), (std::vector<std::string>{"last-only", "first-only"}));
+}
+
 }  // namespace
 }  // namespace tally::nearest_test

@@ -99,8 +99,10 @@ int explain(const ExplainOptions& options) {
   require_explained_here(options.what);
   const std::string where =
       std::filesystem::exists(options.results) ? " in " + options.results : "; there is no " + options.results;
-  throw UsageError("nothing is named '" + options.what + "'" + where + "; the nearest names are " +
-                   listed_or_none(nearest_names(options.what, known(results), names_offered)));
+  const std::vector<std::string> near = near_names(options.what, known(results), names_offered);
+  throw UsageError("nothing is named '" + options.what + "'" + where +
+                   (near.empty() ? ", and nothing alike; verdicts print names behind `looks like`"
+                                 : "; the nearest names are " + listed_or_none(near)));
 }
 
 void add_options(CLI::App& command, ExplainOptions& options) {
