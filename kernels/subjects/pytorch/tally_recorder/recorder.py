@@ -33,7 +33,7 @@ from .silent_terms import SilentTerms
 from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
-from .steps_alone import StepsAlone
+from .steps_alone import StepsAlone, are_copies
 from .terms import judged
 from .unjudged import Outside, not_finite, stepped_into
 
@@ -69,7 +69,7 @@ class Recorder:
             ids = set(map(id, held))
             stepped = [parameter for parameter in model.parameters() if id(parameter) in ids]
             why = case_file.formats_no_case_has(model.parameters() if options.get("layers") == "known" else stepped)
-            if not stepped and [each.shape for each in held] == [each.shape for each in model.parameters() if each.requires_grad]:
+            if not stepped and are_copies(held, [each for each in model.parameters() if each.requires_grad]):
                 why = "the optimizer steps copies of the model's parameters, whose gradients no backward pass adds up"
             if why is not None:
                 return StepsAlone(model, optimizer, why, micro_batches, **options)

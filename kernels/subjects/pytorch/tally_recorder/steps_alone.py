@@ -1,4 +1,6 @@
 """A recording of parameters in formats that no case has: each step of the optimizer is judged by itself, and nothing else."""
+import torch
+
 from .guard import Guard, told
 from .meaning import Meaning
 from .optimizers import ReadsOptimizer
@@ -7,6 +9,15 @@ from .report import Report
 from .steps import SeesSteps
 from .steps_again import StepsAgain
 from .unseen import unseen
+
+
+def are_copies(held, own):
+    """Whether an optimizer holds the values of these parameters in another format or place, and not another model's."""
+    if [each.shape for each in held] != [each.shape for each in own]:
+        return False
+    elsewhere = any(not isinstance(one, torch.nn.Parameter) or (one.dtype, one.device) != (other.dtype, other.device)
+                    for one, other in zip(held, own))
+    return elsewhere and all(torch.equal(one.detach().to(other), other) for one, other in zip(held, own))
 
 
 class StepsAlone:

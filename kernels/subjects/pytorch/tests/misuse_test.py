@@ -2,6 +2,7 @@
 """What is asked of the recorder by mistake is refused in one line: python3 tests/misuse_test.py
 
 The program is named by the variable TALLY, or found on the PATH."""
+import copy
 import os
 import subprocess
 import sys
@@ -35,6 +36,9 @@ class Arguments(unittest.TestCase):
                 ("model: found a TorchScript module", torch.jit.script(net), opt, {}),
                 ("model: found SGD", opt, net, {}), ("model: found list", [net], opt, {}),
                 ("optimizer: found generator", net, net.parameters(), {}),
+                ("optimizer: found 2 parameters that are none of the model's and 0 that are", net, sgd(nn.Linear(2, 2)), {}),
+                ("optimizer: found 2 parameters that are none of the model's and 0 that are", net, sgd(copy.deepcopy(net)), {}),
+                ("micro_batches: found 0, expected a count of at least 1", net, opt, {"micro_batches": 0}),
                 ("micro_batches: found 2.0", net, opt, {"micro_batches": 2.0}),
                 ("micro_batches: found True", net, opt, {"micro_batches": True}),
                 ("clip: found", net, opt, {"clip": {"max_norm": -1}}), ("clip: found", net, opt, {"clip": -1.0}),

@@ -110,6 +110,11 @@ class Folders(unittest.TestCase):
             with self.assertRaisesRegex(AssertionError, wrong.page):
                 wrong.raise_if_failed()
 
+    def test_one_that_cannot_be_written(self):
+        with tempfile.NamedTemporaryFile() as file, self.assertRaisesRegex(
+                tally_recorder.CaptureError, f"^out: found {file.name} .File exists., expected a folder"):
+            tally_recorder.vary(RIGHT, make=made, data=data, rows=ROWS, out=file.name)
+
     def test_a_program_that_does_not_vary(self):
         with self.assertRaisesRegex(tally_recorder.CaptureError, "expected a verdict of `tally vary`; pass tally= or set TALLY"):
             varied(RIGHT, tally="/bin/echo")

@@ -37,6 +37,15 @@ class Verdict:
             raise VaryFailed(f"{self.sentence}\n{self.page}")
 
 
+def made(folder, name):
+    """A folder to write to."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (OSError, TypeError) as problem:
+        raise CaptureError(f"{name}: found {folder} ({getattr(problem, 'strerror', None) or problem}), expected a folder that can be written; "
+                           "name one") from None
+
+
 def written(folder, document):
     path = os.path.join(folder, FILE)
     with open(path + ".new", "w", encoding="utf-8") as file:
@@ -76,7 +85,7 @@ def judged(executor, folder, tally=None):
 def verdict_of(executor, out=None, tally=None):
     """Runs it in the folder `out`, or in one that is removed where the loop passes."""
     if out is not None:
-        os.makedirs(out, exist_ok=True)
+        made(out, "out")
     folder, kept = out or tempfile.mkdtemp(prefix="tally-vary-"), out is not None
     try:
         answer, _ = judged(executor, folder, tally)

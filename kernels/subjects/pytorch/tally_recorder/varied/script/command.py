@@ -8,7 +8,7 @@ import sys
 
 from ... import verdict
 from ...errors import CaptureError
-from ..verdict import PAGE, judged
+from ..verdict import PAGE, judged, made
 from .presets import PRESETS, detected
 from .runs import Script
 
@@ -95,10 +95,7 @@ def main(arguments):
     try:
         program = verdict.command(None)
         preset, words = words_of(options)
-        try:
-            os.makedirs(options.out, exist_ok=True)
-        except OSError as problem:
-            raise CaptureError(f"--out: found {options.out} ({problem.strerror}), expected a folder that can be written; name one") from None
+        made(options.out, "--out")
         with Script(options.script, options.arguments, words, preset, options.module, options.rows, options.windows, options.seed,
                     options.out, ranks_of(options)) as script:
             script.prepare()
