@@ -197,7 +197,9 @@ class BadInput(Varied):
                 (["--set", "{rows}", "nothing.py"], "error: nothing.py: found no such file"),
                 (["--rows", "1", *PLAIN], "error: vary: found --rows 1"),
                 (["--set", "--batch-size {rows}", plain], "found a step after micro-batches of 2 rows where --batch-size 2 was said, expected "
-                 "one after 2, 2"),
+                 "one after 2, 2; {k} is missing in --set"),
+                (["--rows", "500", *PLAIN], "has 24 rows and a window of --rows 500 needs as many"),
+                (["--preset", "nanogpt", plain], "its arguments are not those of preset nanogpt (--batch_size={rows} --grad"),
                 (["--rows", "8", "--set", "--accum {k} --batch-size 4 # {rows}", plain], "found SystemExit"),
                 (["--set", "{rows}", self.script("import torch")], "found no step of a PyTorch optimizer"),
                 ([*PLAIN, "--raise-at", "4"], f"found ValueError at {plain}:")):

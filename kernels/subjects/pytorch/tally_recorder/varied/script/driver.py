@@ -112,7 +112,7 @@ class Driver:
             elif len(document["steps"]) == self.run["windows"] or not error:
                 document.update(self.apart(beside))
         document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled,
-                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside, "said": self.said, "at": time.time(),
+                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside, "said": self.said, "at": time.time(), "fewer": self.loaders.fewer,
                     "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, of_rank("seen.json", self.rank)), "w", encoding="utf-8") as file:
             json.dump(document, file)

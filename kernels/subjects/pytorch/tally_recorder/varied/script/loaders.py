@@ -31,6 +31,7 @@ class Loaders:
     def __init__(self, sizes, casts, seen, batch_size=None):
         self.sizes, self.casts, self.seen, self.batch_size = sizes, casts, seen, batch_size
         self.keep_short = set()  # of loaders that deal such batches: whether they keep a short last one
+        self.fewer = None  # the rows of a data set that has fewer than one batch
         self.epochs = {}  # how often each loader has begun
 
     def install(self):
@@ -43,6 +44,8 @@ class Loaders:
             if self.batch_size and batch_size is not None and kwargs.get("batch_sampler") is None:
                 batch_size = self.batch_size
             init(loader, dataset, batch_size, *args, **kwargs)
+            if batch_size == max(self.sizes) and hasattr(dataset, "__len__") and len(dataset) < batch_size:
+                self.fewer = len(dataset)
 
         def batches(sampler):
             if sampler.batch_size != max(self.sizes):

@@ -17,6 +17,7 @@ from ..executor import ASK, Ended, Executor
 from ..weights import HALF_OF_64, flat, solved, unlike, with_terms
 from .dealing import repeated, stepped_early
 from .kept import remove
+from .next_steps import other_rows, what_next, words_missing
 from .presets import PRESETS
 from .ranks import found_in
 
@@ -152,7 +153,7 @@ class Script(Executor):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             on = f" on {ask['ranks']} ranks" if ask["ranks"] > 1 else ""
             raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes, ask['ranks'])} was "
-                               f"said, expected one after {expected}{on}; give the script's own words for both in --set")
+                               f"said, expected one after {expected}{on}; {words_missing(self.words)}")
         if uneven and (steps_elsewhere or not self.can_deal_unequal(seen)):
             self.equal_only = True  # the program asks for no further ones, and leaves this one alone
             self.note(BY_ROWS if steps_elsewhere else EQUAL_ONLY)
@@ -188,8 +189,8 @@ class Script(Executor):
             lower, _ = self.asked({**ASK, "precision": "float32"}, keeps=whole)
             if lower["error"]:
                 raise CaptureError(f"{self.script}: found {told(lower['error'])} with the whole batch at once "
-                                   f"({self.what_was_asked([self.rows])}), expected a script that trains; run it alone first, see "
-                                   f"{os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
+                                   f"({self.what_was_asked([self.rows])}), expected a script that trains; {what_next(lower, self.rows, self.preset)}, "
+                                   f"see {os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
             self.precisions = ["float32"]
             self.note(f"float64 cannot be had: {told(seen['error'])}; float32 is judged against its own noise")
             seen = lower
@@ -202,7 +203,7 @@ class Script(Executor):
         found = seen["dealt"][0][0] if seen["dealt"] and seen["dealt"][0] else None
         if found not in (None, self.rows):
             raise CaptureError(f"{self.script}: found {found} rows in a micro-batch where {self.what_was_asked([self.rows])} was said, "
-                               f"expected {self.rows}; give the script's own words in --set, or --rows")
+                               f"expected {self.rows}; {other_rows(seen, self.rows)}")
         if found is None:
             self.note("no rows were seen: the models are given no tensors that are not computed")
         if not self.can_deal_unequal(seen):
