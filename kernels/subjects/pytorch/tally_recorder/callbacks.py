@@ -71,9 +71,21 @@ class Records:
             if kind is not None and several():
                 raise CaptureError(f"the training: found {kind.__name__} on this rank, expected an end that all ranks come to, as "
                                    "they are judged together; nothing of this run is")
-            self.code = recorder.check(self.out, self.tally, self.show) if isinstance(recorder, Recorder) else recorder.check()
+            self.code = self.checked(recorder) if isinstance(recorder, Recorder) else recorder.check()
         except Exception as problem:  # pylint: disable=broad-except
             self.fails(problem)
+
+    def checked(self, recorder):
+        """The verdict first, among what the training says, and behind it what was assumed and what every stage did."""
+        lines = []
+        code = recorder.check(self.out, self.tally, lines.append)
+        said = "\n".join(lines).split("\n")
+        at = max((i for i, line in enumerate(said) if not line.startswith(" ")), default=0)
+        if any(line.startswith("windows ") for line in said):  # each stretch has a verdict of its own
+            at = 0
+        for part in filter(None, (said[at:], said[:at])):
+            self.show("\n".join(part))
+        return code
 
     def fails(self, problem):
         self.recorder, self.code = None, 2
