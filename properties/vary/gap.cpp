@@ -86,7 +86,8 @@ void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const
     const auto drift = drifts.find(tensor.name);
     const double noise = larger(of_moved(tensor.name), unit);
     const double seen = drift == drifts.end() ? 0 : drift_by_rounding(runs, drift->second, noise);
-    gap.tensors.push_back({tensor.name, tensor.distance(), std::nullopt, larger(noise, seen)});
+    gap.tensors.push_back(
+        {tensor.name, tensor.distance(), std::nullopt, larger(noise, seen), "rounding", tensor.stepped});
   }
 }
 

@@ -256,10 +256,26 @@ std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
   return ToldCause{"stale gradient", {{"x", "1"}, {"term", term}}};
 }
 
+/// Of a gap in nothing that an optimizer steps: what it is in.
+std::optional<ToldCause> told_beside(const VaryGap& gap) {
+  const auto differs = [](const VaryTensorGap& tensor) { return tensor.kind == "meaning"; };
+  const auto wrong = [&](const VaryTensorGap& tensor) { return differs(tensor) && tensor.stepped; };
+  if (std::ranges::any_of(gap.tensors, wrong) || std::ranges::none_of(gap.tensors, &VaryTensorGap::stepped))
+    return std::nullopt;
+  const auto count = std::ranges::count_if(gap.tensors, differs);
+  return ToldCause{"kept beside",
+                   {{"term", gap.tensor + (count > 1 ? " and " + std::to_string(count - 1) + " more" : "")}}};
+}
+
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
   if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;
   auto told = told_by_weights(report, book, {gap.sizes, frozen, 0});
+  const bool behind = told && (told->name == "behind the first step" || told->name == "unknown");
+  if (const auto of_beside = behind ? told_beside(gap) : std::nullopt) {
+    report.weights = {};  // they, and their place, are right
+    return of_beside;
+  }
   if (told && told->name == "behind the first step" && gap.in_high <= sharpness_of(book.runs()))
     told = ToldCause{"unknown", {}};  // the gap is smaller than what weights can show
   const auto beside = told && told->name != "options" ? told_by_options(book, {gap.sizes, frozen, 0}, 0) : std::nullopt;

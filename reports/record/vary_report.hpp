@@ -19,6 +19,7 @@ struct VaryTensorGap {
       0;  // what the low precision was seen to round here: by half ulps of the whole batch, in partitions that
           // passed; at least its unit
   std::string kind = "rounding";  // or "decision", "meaning"
+  bool stepped = false;           // by an optimizer
 };
 
 /// A partition against the whole batch.

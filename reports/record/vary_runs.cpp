@@ -83,6 +83,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryTensor& o
   reader("name", out.name);
   out.scale = size(reader, value, place, "scale");
   out.max = size(reader, value, place, "max");
+  may_lack(reader, "stepped", out.stepped);
 }
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryError& out) {

@@ -34,6 +34,7 @@ struct VaryTensor {
   std::string name;
   double scale = std::numeric_limits<double>::quiet_NaN();  // largest element of the reference
   double max = std::numeric_limits<double>::quiet_NaN();    // largest absolute difference
+  bool stepped = false;                                     // by an optimizer
   /// Of the largest element, where there is one.
   double distance() const { return scale > 0 ? max / scale : scale == 0 ? max : scale; }
 };

@@ -20,7 +20,7 @@ json document() {
     "rows": 8, "windows": 2, "seed": 7, "precisions": ["float64", "float32"], "anybody's": {},
     "runs": [
       {"sizes": null, "precision": "float64", "moved": 1, "moved_by": "float64", "again": false, "frozen": ["batch_norm"],
-       "tensors": [{"name": "w", "scale": 0.5, "max": null, "rms": 0.25}], "steps": [1, 1], "micro_batches": [3, 3],
+       "tensors": [{"name": "w", "scale": 0.5, "max": null, "rms": 0.25, "stepped": true}], "steps": [1, 1], "micro_batches": [3, 3],
        "rows_hash": "abc", "items": [[10, 7, 3], [9, 4, 7]], "error": null, "trained": false,
        "options": [[[{"name": "lr", "value": 0.1}, {"name": "eps", "value": null}]], []], "uncleared": [1],
        "left_over": [{"window": 1, "rows": 4, "lost": true}]},
@@ -52,6 +52,7 @@ TEST(VaryRuns, AreReadAsTheRecorderWritesThem) {
   EXPECT_EQ(runs.runs[0].how,
             HowRun({.precision = "float64", .moved = 1, .moved_by = "float64", .frozen = {"batch_norm"}}));
   EXPECT_TRUE(std::isnan(runs.runs[0].tensors[0].distance())) << "null is not finite";
+  EXPECT_TRUE(runs.runs[0].tensors[0].stepped);
   EXPECT_FALSE(runs.runs[0].trained);
   EXPECT_EQ(runs.runs[0].items[1], (std::vector<double>{9, 4, 7}));
   ASSERT_TRUE(runs.runs[1].error);
@@ -89,7 +90,7 @@ TEST(VaryRuns, AreRefusedWithTheirPlace) {
       {R"([{"op": "replace", "path": "/runs/1/sizes", "value": [9, -1]}])",
        "$.runs[1].sizes: found a list of 2, expected micro-batches"},
       {R"([{"op": "remove", "path": "/runs/0/tensors/0/scale"}])",
-       "$.runs[0].tensors[0]: found an object of 3 keys, expected the key \"scale\""},
+       "$.runs[0].tensors[0]: found an object of 4 keys, expected the key \"scale\""},
       {R"([{"op": "replace", "path": "/runs/0/tensors/0/max", "value": -1}])",
        "$.runs[0].tensors[0].max: found -1, expected a number of at least 0"},
       {R"([{"op": "replace", "path": "/runs/0/tensors/0/scale", "value": "nan"}])",

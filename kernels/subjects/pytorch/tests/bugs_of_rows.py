@@ -101,7 +101,7 @@ def cached(state, batches):
 
 # Where each was seen: a repository with the number of an issue or a pull request.
 BUGS = [
-    Bug("vector-quantize-pytorch#221: a codebook that follows every forward pass", RIGHT, None, "behind the first step",
+    Bug("vector-quantize-pytorch#221: a codebook that follows every forward pass", RIGHT, None, "kept beside",
         make=of_codes),
     Bug("Automodel#1412: the balance of experts by the micro-batch's rows", routed(lambda b, k: len(b[k]["x"])), routed(lambda b, k: rows_of(b)),
         "1/n_k", make=of_router),

@@ -153,7 +153,7 @@ BUGS = [
     Bug("accelerate#963: the schedule goes on with every micro-batch", each(right, behind=lambda s, k, b: s["schedule"].step()),
         each(right, after=lambda s, b: s["schedule"].step()), "options", make=scheduled),
     Bug("F5-TTS#631: the average goes on with every micro-batch", each(right, behind=average), each(right, after=average),
-        "behind the first step", make=averaged),
+        "kept beside", make=averaged),
     Bug("LLMs-from-scratch#299: steps at k % K == 0", stepped_at_zero, RIGHT, "0"),
     Bug("dLLM-RL#7: steps one micro-batch too early", counted_from_one, RIGHT, "0"),
     Bug("AnimaLoraStudio#305: what is left of an epoch goes into the next", window_of_four(False), RIGHT, "steps"),

@@ -20,39 +20,6 @@ import tally_recorder  # noqa: E402
 from tally_recorder.varied.places import own_frame  # noqa: E402
 
 
-class SecondOptimizer(Varied):
-    """The first one's step is right: its optimizer is not what is looked at."""
-
-    @staticmethod
-    def make():
-        parts = {"first": nn.Linear(6, 4), "second": nn.Linear(4, 3)}
-        return {**parts, "optimizers": [torch.optim.Adam(part.parameters(), lr=0.01) for part in parts.values()]}
-
-    @staticmethod
-    def step_of(weigh):
-        """Trains the first, then the second behind it; `weigh(n, N, K)` is what the mean of a micro-batch counts there."""
-        def step(state, micro_batches):
-            first, second = state["optimizers"]
-            N, K = rows_of(micro_batches), len(micro_batches)
-            for batch in micro_batches:
-                (state["first"](batch["x"]).square().sum() / N).backward()
-            first.step()
-            first.zero_grad()
-            for batch in micro_batches:
-                y = batch["y"] % 3
-                (F.cross_entropy(state["second"](state["first"](batch["x"]).tanh()), y) * weigh(len(y), N, K)).backward()
-            second.step()
-            first.zero_grad()
-            second.zero_grad()
-        return step
-
-    def test_its_own_weights_are_told(self):
-        self.assertTrue(varied(self.step_of(lambda n, N, K: n / N), self.make).passed)
-        for cause, weigh in (("1/(K n_k)", lambda n, N, K: 1 / K), ("1/n_k", lambda n, N, K: 1), ("1/K", lambda n, N, K: n / N / K)):
-            verdict = varied(self.step_of(weigh), self.make)
-            self.assertEqual((verdict.cause, "vary_causes_test.py" in verdict.sentence), (cause, True), verdict.sentence)
-
-
 class Causes(Varied):
     def test_formats_of_the_step_are_lifted(self):
         """A divisor that is added up in float32 rounds otherwise for every partition."""

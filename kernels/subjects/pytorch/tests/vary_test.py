@@ -14,8 +14,9 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import needs_torch  # noqa: E402, F401
 import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
-from varied_loops import (MEANS, OPTIMIZERS, RIGHT, ROWS, Varied, adversarial, clip, data, loop, made, sharpness_aware,  # noqa: E402
-                          varied)
+import torch.nn.functional as F  # noqa: E402
+from varied_loops import (MEANS, OPTIMIZERS, RIGHT, ROWS, Varied, adversarial, clip, data, loop, made, rows_of,  # noqa: E402
+                          sharpness_aware, varied)
 
 import tally_recorder  # noqa: E402
 
@@ -168,6 +169,39 @@ class Refused(Varied):
             torch.optim.lr_scheduler.StepLR(state["optimizer"], 1)
             loop(lambda n, N, K: 1 / K)(state, micro_batches)
         self.assertEqual(varied(step, windows=1).cause, "1/(K n_k)")
+
+
+class SecondOptimizer(unittest.TestCase):
+    """The first one's step is right: its optimizer is not what is looked at."""
+
+    @staticmethod
+    def make():
+        parts = {"first": nn.Linear(6, 4), "second": nn.Linear(4, 3)}
+        return {**parts, "optimizers": [torch.optim.Adam(part.parameters(), lr=0.01) for part in parts.values()]}
+
+    @staticmethod
+    def step_of(weigh):
+        """Trains the first, then the second behind it; `weigh(n, N, K)` is what the mean of a micro-batch counts there."""
+        def step(state, micro_batches):
+            first, second = state["optimizers"]
+            N, K = rows_of(micro_batches), len(micro_batches)
+            for batch in micro_batches:
+                (state["first"](batch["x"]).square().sum() / N).backward()
+            first.step()
+            first.zero_grad()
+            for batch in micro_batches:
+                y = batch["y"] % 3
+                (F.cross_entropy(state["second"](state["first"](batch["x"]).tanh()), y) * weigh(len(y), N, K)).backward()
+            second.step()
+            first.zero_grad()
+            second.zero_grad()
+        return step
+
+    def test_its_own_weights_are_told(self):
+        self.assertTrue(varied(self.step_of(lambda n, N, K: n / N), self.make).passed)
+        for cause, weigh in (("1/(K n_k)", lambda n, N, K: 1 / K), ("1/n_k", lambda n, N, K: 1), ("1/K", lambda n, N, K: n / N / K)):
+            verdict = varied(self.step_of(weigh), self.make)
+            self.assertEqual((verdict.cause, "vary_test.py" in verdict.sentence), (cause, True), verdict.sentence)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ class Ended:
     """One run. `tensors` are what it left, by name; the lists have one entry for each window. `error` is what ended it
     early: {"type", "text", "file", "line"}."""
     tensors: dict = field(default_factory=dict)
+    stepped: set = field(default_factory=set)  # names of those that an optimizer steps
     steps: list = field(default_factory=list)
     micro_batches: list = field(default_factory=list)
     rows_hash: str = ""
@@ -67,7 +68,7 @@ class Executor:
             if not can_round(value) and not name.endswith("num_batches_tracked") and not torch.equal(value, against.tensors[name]):
                 self.note(f"not compared: whole numbers, which differ ({name})")
                 break
-        return differences(ended.tensors, against.tensors)
+        return differences(ended.tensors, against.tensors, stepped=ended.stepped)
 
     def note(self, text):
         if text not in self.notes:
@@ -128,8 +129,9 @@ def distance_of(one, two):
     return largest(torch.where(one == two, torch.zeros_like(two, dtype=torch.float64), one.double() - two.double()))
 
 
-def differences(left, reference, scales=None):
-    """The entries `tensors` of a run, of all that can be rounded. `scales` of the reference are measured where they are not given."""
+def differences(left, reference, scales=None, stepped=()):
+    """The entries `tensors` of a run, of all that can be rounded. `scales` of the reference are measured where they are not given;
+    `stepped` are the names of what optimizers step."""
     if left.keys() != reference.keys():
         raise CaptureError(f"vary: found other tensors in two runs ({sorted(left.keys() ^ reference.keys())[0]}), expected the "
                            "same; make what the loop keeps in `make`")
@@ -142,5 +144,6 @@ def differences(left, reference, scales=None):
             raise CaptureError(f"vary: found {name} with extents {list(one.shape)} and {list(two.shape)} in two runs, expected "
                                "the same; make what the loop keeps in `make`")
         scale = scales[name] if scales else figure(scale_of(two))
-        found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two))})
+        found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two)),
+                      **({"stepped": True} if name in stepped else {})})
     return found

@@ -249,16 +249,19 @@ class Function(Executor):
                 if ended.error:
                     break
         ended.rows_hash = hash_of(drawn)
-        self.keep(ended, tensors_of_state(state), before)
+        self.keep(ended, state, tensors_of_state(state), before)
         return ended
 
-    def keep(self, ended, tensors, before):
+    def keep(self, ended, state, tensors, before):
         """Of what was there before: what the run left. What is made on the way, such as a list of losses, has another length with
         other micro-batches."""
         kept = {name: tensor for name, tensor in tensors.items() if name in before and tensor.shape == before[name][0]}
         for name in sorted(tensors.keys() - kept.keys())[:1]:
             self.note(f"not compared: what the loop makes as it goes, or makes anew with other extents ({name})")
         ended.tensors = {name: tensor.detach().clone() for name, tensor in kept.items()}
+        held = {id(parameter) for _, optimizer in parts_of(state, torch.optim.Optimizer) for group in optimizer.param_groups
+                for parameter in group["params"]}
+        ended.stepped = {name for name, tensor in kept.items() if id(tensor) in held}
         if not self.wholes:
             ended.trained = any(can_round(tensor) and not torch.equal(tensor, before[name][1]) for name, tensor in kept.items())
 

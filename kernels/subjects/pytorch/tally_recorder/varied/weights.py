@@ -39,7 +39,7 @@ class Watch:
     def begins(self, tensors, optimizers):
         self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
         self.names = {id(tensor): name for name, tensor in tensors.items()}
-        self.optimizers = len(optimizers)
+        self.optimizers = max(len(optimizers), 1)  # where there is none, all that the loop has is of one
         for i, optimizer in enumerate(optimizers):
             SeesSteps(optimizer, OfOptimizer(self, optimizer, i))
 

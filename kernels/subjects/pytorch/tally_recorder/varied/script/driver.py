@@ -123,7 +123,8 @@ class Driver:
         if self.run["keep"]:
             keep(self.run["keep"], tensors)
         try:
-            return {"tensors": differences(tensors, *(kept(self.run["against"]) if self.run["against"] else (tensors,)))}
+            against, scales = kept(self.run["against"]) if self.run["against"] else (tensors, None)
+            return {"tensors": differences(tensors, against, scales, self.seen.stepped())}
         except CaptureError as problem:
             return {"refused": str(problem)}
 

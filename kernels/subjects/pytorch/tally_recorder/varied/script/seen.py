@@ -268,6 +268,11 @@ class Seen:
         """Names of tensors beside what is trained that are others than before the first step."""
         return [name for name, sums in sums_of(self.beside).items() if sums != self.sums.get(name, sums)]
 
+    def stepped(self):
+        """Names of what the optimizers step."""
+        held = set(map(id, held_by(self.optimizers)))
+        return {name for name, tensor in self.named.items() if id(tensor) in held}
+
     def tensors(self, beside=()):
         """What the script leaves: of what is trained, and these others."""
         self.find()
