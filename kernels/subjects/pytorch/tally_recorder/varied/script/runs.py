@@ -162,8 +162,9 @@ class Script(Executor):
         rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(sorted(set(window))) for window in seen.get("rows", [])).encode()).hexdigest()
         if seen["error"] and own:
             self.kept.pop((moved, frozen), None)
-        return Ended(seen.get("tensors", []), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
-                     seen.get("options", []), seen.get("uncleared", []), seen.get("left_over", []), early, repeated(seen, sizes, self.times), seen["error"], seen.get("trained", True))
+        found = {key: seen.get(key, []) for key in ("tensors", "steps", "micro_batches", "items", "options", "uncleared", "left_over")}
+        return Ended(**found, rows_hash=rows, stepped_early=early, repeated=repeated(seen, sizes, self.times), error=seen["error"],
+                     trained=seen.get("trained", True))
 
     def apart(self, ended, _):
         """Its own process has compared the run."""
