@@ -101,7 +101,7 @@ const std::vector<VaryCause> all_causes{
     {"options", "", "{step} is made with {term}, with the whole batch {meant}",
      "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches"},
     {"kept beside", "",
-     "what the optimizers step comes to the whole batch, and {term} does not, which the loop keeps beside it",
+     "what the optimizers step comes to the whole batch; what the loop keeps beside it does not: {term}",
      "move it once a window, behind the step, or weigh what each micro-batch adds to it by its rows; what is only "
      "logged, leave out of what `make` returns"},
     {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",

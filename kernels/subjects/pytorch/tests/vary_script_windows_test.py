@@ -47,7 +47,7 @@ class BesideTheGradient(Varied):
         for by in ("copy", "module"):
             with self.subTest(by):
                 self.vary(PASS, *PLAIN, "--average", "window", "--average-by", by)
-                self.vary(FAIL, *PLAIN, "--average", "micro-batch", "--average-by", by, said=["is handed what it should be"])
+                self.vary(FAIL, *PLAIN, "--average", "micro-batch", "--average-by", by, said=["what the loop keeps beside it does not: "])
 
     def test_gradients_that_nobody_clears(self):
         self.vary(FAIL, *PLAIN, "--keep-gradients", said=["holds 1 times window 0's gradient", "clear gradients after every step"])

@@ -119,7 +119,7 @@ class Found(unittest.TestCase):
                 own.lerp_(parameter.detach(), 0.1)
         verdict = varied(loop(lambda n, N, K: n / N, behind=average), in_box)
         self.assertEqual((verdict.passed, verdict.cause), (False, "kept beside"))
-        self.assertIn("holder.sums.2 and 3 more does not", verdict.sentence)
+        self.assertIn("does not: holder.sums.2 and 3 more", verdict.sentence)
 
     def test_tensors_of_one_memory_stay_in_it(self):
         self.assertTrue(varied(steps_flat(SHARE), flat).passed)
