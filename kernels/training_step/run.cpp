@@ -2,6 +2,7 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
@@ -14,6 +15,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/generations.hpp"
 #include "oracle/case/grid_choice.hpp"
+#include "oracle/case/io.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
@@ -146,6 +148,7 @@ void record_final_state(Run& run) {
 }
 
 Trace run(const Case& c, const RunOptions& options) {
+  if (auto errors = validate(c); !errors.empty()) throw InvalidCase(std::move(errors));
   if (const OwnStep* own = own_step(options)) return run_own(*own, c, options);
   require_supported(c, options);
   const GridLimit limit(most_blocks_of(c));

@@ -36,8 +36,8 @@ struct NotSupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws NotSupported before anything runs, DeviceAbsent when the executor's device is not there, CudaError when it is
-/// there and fails.
+/// Throws before anything runs InvalidCase for a case that breaks its rules, as one that was made of another may, and
+/// NotSupported; DeviceAbsent when the executor's device is not there, CudaError when it is there and fails.
 Trace run(const Case& c, const RunOptions& options = {});
 
 }  // namespace tally

@@ -65,6 +65,7 @@ Case merged(Case c) {
   w.drawing.reset();
   layers[0].trainable = true;
   layers.erase(layers.begin() + 1, layers.begin() + 5);
+  c.execution.recomputed.clear();  // may name them
   std::erase_if(c.tensors, [](const auto& tensor) { return tensor.first.find("fc1_") != std::string::npos; });
   return c;
 }

@@ -64,6 +64,7 @@ Case parted(const Case& c) {
     l.inputs = {read_by(c.model, *whole)};
     l.options["out"] = end - begin;
   }
+  parts.execution.recomputed.clear();  // may name what goes
   std::erase_if(parts.model.layers, [&](const Layer& l) {
     const bool is_whole = std::ranges::any_of(c.model.layers, [&](const Layer& s) {
       const Layer* whole = sliced_by(c.model, s);

@@ -33,8 +33,8 @@ bool differs(const Case& c, const RunOptions&) {
   for (Layer& l : batch.model.layers) {
     if (l.kind == "layer_norm") l = layer("batch_norm", l.name, {{"statistics", std::string("micro_batch")}});
   }
-  batch.tensors["norm1.running_mean"] = Tensor(Dtype::fp32, {c.model.input});
-  Tensor& variance = batch.tensors["norm1.running_var"] = Tensor(Dtype::fp32, {c.model.input});
+  batch.tensors["norm1.running_mean"] = Tensor(c.precision.master, {c.model.input});
+  Tensor& variance = batch.tensors["norm1.running_var"] = Tensor(c.precision.master, {c.model.input});
   for (std::size_t i = 0; i < variance.elements(); ++i) variance.set(i, 1);
   return oracle::first_gradient_gap(batch) > 0;
 }

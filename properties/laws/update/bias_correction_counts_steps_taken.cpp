@@ -34,7 +34,7 @@ bool differs(const Case& c, const RunOptions& subject) {
   Case later = c;
   for (const std::string& parameter : parameters_of(c.model)) {
     for (const std::string moment : {"exp_avg.", "exp_avg_sq."}) {
-      later.tensors[moment + parameter] = Tensor(Dtype::fp32, c.tensors.at(parameter).shape);
+      later.tensors[moment + parameter] = Tensor(c.precision.master, c.tensors.at(parameter).shape);
     }
   }
   later.tensors["step"] = Tensor(Dtype::i64, {});
