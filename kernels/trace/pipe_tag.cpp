@@ -7,22 +7,25 @@
 namespace tally {
 namespace {
 
-/// Where its label ends in "in.momentum.fc1.weight", of "fc1": it stands there as a whole, with something behind it;
-/// 0 where it does not.
-std::size_t end_of_label(std::string_view tensor, const std::string& label) {
-  const std::string inside = label + ".";
-  for (std::size_t at = tensor.rfind(inside); at != std::string_view::npos; at = tensor.rfind(inside, at - 1)) {
-    if (at == 0 || tensor[at - 1] == '.') return at + inside.size();
+/// The layer with this label; their number where none has it.
+std::size_t layer_with(const Model& model, std::string_view label) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const std::string& name = model.layers[i].name;
+    if (name.empty() ? label == label_of(model, i) : label == name) return i;
   }
-  return 0;
+  return model.layers.size();
 }
 
-/// The layer whose label stands last in the name: a layer may be called "in" or "momentum". Their number where none does.
+/// The layer whose label stands last in "in.momentum.fc1.weight", with something behind it: a layer may be called "in" or
+/// "momentum". Their number where none does.
 std::size_t layer_named(const Case& c, std::string_view tensor) {
-  std::size_t named = c.model.layers.size(), end = 0;
-  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (const std::size_t own = end_of_label(tensor, label_of(c.model, i)); own > end) named = i, end = own;
-  return named;
+  for (std::size_t end = tensor.rfind('.'); end != std::string_view::npos && end > 0;) {
+    const std::size_t dot = tensor.rfind('.', end - 1), begin = dot == std::string_view::npos ? 0 : dot + 1;
+    if (const std::size_t i = layer_with(c.model, tensor.substr(begin, end - begin)); i < c.model.layers.size())
+      return i;
+    end = dot;
+  }
+  return c.model.layers.size();
 }
 
 }  // namespace

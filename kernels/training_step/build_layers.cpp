@@ -205,9 +205,11 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   state.family = kernel_family_of(layer);
   state.inputs = graph.inputs[i];
   state.readers = graph.readers[i];
-  state.in = features_before(run.c.model, i);
-  state.out = features_after(run.c.model, i);
-  state.hands_on = contract_of("layer", layer).hands_gradient_on;
+  const Contract& contract = contract_of("layer", layer);
+  const LayerInput first = graph.inputs[i].front();
+  state.in = first == model_input ? run.c.model.input : run.layers[static_cast<std::size_t>(first)].out;
+  state.out = contract.out_features(layer, state.in);
+  state.hands_on = contract.hands_gradient_on;
   state.gives_dx = std::ranges::any_of(state.inputs, [&](LayerInput from) {
     return from != model_input && graph.reached[static_cast<std::size_t>(from)];
   });

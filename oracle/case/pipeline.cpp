@@ -1,6 +1,7 @@
 #include "oracle/case/pipeline.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "oracle/case/graph.hpp"
@@ -34,12 +35,12 @@ std::vector<PipelinePart> parts_of_model(const Case& c) {
 std::size_t stage_of_part(const Case& c, std::size_t part) { return part % stages_of(c); }
 
 std::size_t part_with(const Case& c, std::size_t layer) {
-  std::size_t part = 0;
-  for (const PipelinePart& each : parts_of_model(c)) {
-    if (layer < each.end) return part;
-    ++part;
-  }
-  throw std::logic_error("no part of the pipeline has layer " + std::to_string(layer));
+  if (layer >= c.model.layers.size())
+    throw std::logic_error("no part of the pipeline has layer " + std::to_string(layer));
+  if (!is_pipelined(c)) return 0;
+  const auto& cut = std::get<std::vector<Decimal>>(rank_option(c, "pipeline.cut"));
+  const auto behind = std::ranges::upper_bound(cut, static_cast<double>(layer), {}, &Decimal::to_double);
+  return static_cast<std::size_t>(behind - cut.begin());
 }
 
 std::size_t stage_with(const Case& c, std::size_t layer) { return stage_of_part(c, part_with(c, layer)); }
@@ -47,35 +48,33 @@ std::size_t stage_with(const Case& c, std::size_t layer) { return stage_of_part(
 std::size_t stage_with_tensor(const Case& c, std::string_view name) {
   const std::string_view label = name.substr(0, name.rfind('.'));
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (label_of(c.model, i) == label) return stage_with(c, i);
+    if (c.model.layers[i].name.empty() ? label_of(c.model, i) == label : c.model.layers[i].name == label)
+      return stage_with(c, i);
   throw std::logic_error("no layer has '" + std::string(name) + "'");
 }
 
 std::vector<std::size_t> places_to_cut(const Model& model) {
   const Graph graph = graph_of(model);
-  const auto has_in_front = [&](std::size_t first, const std::string& name) {
-    const auto end = model.layers.begin() + static_cast<std::ptrdiff_t>(first);
-    return !name.empty() && std::ranges::find(model.layers.begin(), end, name, &Layer::name) != end;
-  };
+  const std::size_t layers = model.layers.size();
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < layers; ++i) numbers.emplace(model.layers[i].name, i);
   std::vector<std::size_t> places;
-  for (std::size_t first = 1; first < model.layers.size(); ++first) {
-    const auto last = static_cast<LayerInput>(first) - 1;
-    bool alone = true;
-    for (std::size_t i = first; i < model.layers.size(); ++i) {
-      for (const LayerInput from : graph.inputs[i]) alone = alone && from >= last;
-      alone = alone && !has_in_front(first, model.layers[i].tied);
-    }
+  auto first_read = static_cast<LayerInput>(layers);  // by the layers from here on
+  std::size_t first_table = layers;                   // that one of them is tied to
+  for (std::size_t first = layers; first-- > 1;) {
+    for (const LayerInput from : graph.inputs[first]) first_read = std::min(first_read, from);
+    if (const auto table = numbers.find(model.layers[first].tied); !model.layers[first].tied.empty())
+      first_table = std::min(first_table, table == numbers.end() ? layers : table->second);
+    const bool alone = first_read + 1 >= static_cast<LayerInput>(first) && first_table >= first;
     if (alone && !graph.readers[first - 1].empty()) places.push_back(first);
   }
-  return places;
+  return {places.rbegin(), places.rend()};
 }
 
 bool is_summed_behind(const Case& c, std::size_t layer) {
-  if (!is_pipelined(c)) return false;
-  const auto parts = parts_of_model(c);
-  const std::size_t part = part_with(c, layer);
-  const bool ends = part + 1 < parts.size() && layer + 1 == parts[part].end;
-  return ends && graph_of(c.model).readers[layer].size() > 1;
+  if (!is_pipelined(c) || layer + 1 == c.model.layers.size()) return false;
+  const bool ends = part_with(c, layer) != part_with(c, layer + 1);
+  return ends && readers_of(c.model, layer).size() > 1;
 }
 
 bool goes_back_last_first(const Case& c) { return is_pipelined(c) && rank_word(c, "pipeline.backward") == "lifo"; }

@@ -57,6 +57,27 @@ std::optional<std::size_t> layer_named(const Case& c, const Decimal& number) {
   return static_cast<std::size_t>(*layer);
 }
 
+/// Why no part begins with this layer: a table in front that a layer behind multiplies by, where there is one.
+std::string what_stands_in_front(const Model& model, std::size_t first) {
+  const std::string layer = "layer " + std::to_string(first) + ", " + json_string(label_of(model, first));
+  for (std::size_t i = first; i < model.layers.size(); ++i) {
+    const std::string& tied = model.layers[i].tied;
+    for (std::size_t table = 0; table < first && !tied.empty(); ++table)
+      if (model.layers[table].name == tied)
+        return json_string(label_of(model, i)) + " tied to the table of " + json_string(tied) + " in front of " + layer;
+  }
+  return layer + ", where what is behind reads more than the layer before it";
+}
+
+std::string places_word(const std::vector<std::size_t>& places) {
+  constexpr std::size_t most = 8;
+  if (places.empty()) return "no cut: no layer of this model can begin a part";
+  std::string text = "the number of a layer that one tensor enters: ";
+  for (std::size_t i = 0; i < std::min(most, places.size()); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(places[i]);
+  return text + (places.size() > most ? ", ..." : "");
+}
+
 void check_cut(const Case& c, std::size_t parts, Findings& findings) {
   const auto& cut = std::get<std::vector<Decimal>>(rank_option(c, "pipeline.cut"));
   if (cut.size() + 1 != parts)
@@ -74,9 +95,7 @@ void check_cut(const Case& c, std::size_t parts, Findings& findings) {
     else if (*layer <= before)
       findings.add_broken(path, cut[i].text, "a number > " + std::to_string(before) + ": every part has a layer");
     else if (std::ranges::count(places, *layer) == 0)
-      findings.add_broken(
-          path, "layer " + cut[i].text + ", " + json_string(label_of(c.model, *layer)),
-          "a layer that reads the one before it, and with all behind it no other in front, nor its weight");
+      findings.add_broken(path, what_stands_in_front(c.model, *layer), places_word(places));
     before = layer.value_or(before);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,11 @@ PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
   std::vector<std::string> names = parameters_of(whole.model);
   if (is_pipelined(whole)) {  // each stage has buckets of its own
     const std::size_t stage = stage_with_tensor(whole, parameter);
-    std::erase_if(names, [&](const std::string& name) { return stage_with_tensor(whole, name) != stage; });
+    const std::vector<PipelinePart> parts = parts_of_model(whole);
+    std::set<std::string, std::less<>> own;
+    for (std::size_t part = stage; part < parts.size(); part += stages_of(whole))
+      for (std::size_t i = parts[part].first; i < parts[part].end; ++i) own.insert(whole.model.layers[i].name);
+    std::erase_if(names, [&](std::string_view name) { return !own.contains(name.substr(0, name.rfind('.'))); });
   }
   if (rank_word(whole, "buckets.order") == "reverse") names = {names.rbegin(), names.rend()};
   PlaceInBucket place;

@@ -48,7 +48,8 @@ std::map<std::string, Tensor> read_tensor_file(const Json& json, const std::stri
   try {
     return read_safetensors_file(*file).tensors;
   } catch (const std::exception& error) {
-    return broken(found + ": " + error.what(), "a readable safetensors file");
+    const std::string why = error.what();
+    return broken(found + ": " + why.substr(0, why.find("; expected ")), "a readable safetensors file");
   }
 }
 

@@ -7,6 +7,7 @@
 // (attention.4)  D_i = dy_i . y_i
 // (attention.5)  dv_j = sum over the heads of g and over i of P_ij m_ij f dy_i
 // (attention.6)  dS_ij = P_ij (m_ij f dy_i . v_j - D_i)
+//                  exactly 0 where A(i) is i alone
 // (attention.7)  dq_i = s sum_j dS_ij k_j,  dk_j = s sum over the heads of g and over i of dS_ij q_i
 // Where the pass has "lse" and "delta", backward takes L and D from there: so a lens holds it to what it read.
 #include <type_traits>
@@ -152,7 +153,8 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
       const T p =
           lse == pass.tensors.end() ? row.weights(j - seen.first) : exp(T(heads.score(i, h, j) - lse->second(i, h)));
       const T factor = heads.factor(i, h, j), weight = p * factor;
-      const T ds = p * (factor * heads.dot(dy, i, h, heads.v, j, g) - d(i, h));
+      const bool alone = seen.size() == 1 && lse == pass.tensors.end() && given == pass.tensors.end();
+      const T ds = alone ? T(0) : T(p * (factor * heads.dot(dy, i, h, heads.v, j, g) - d(i, h)));
       for (Eigen::Index c = 0; c < size; ++c) {
         dv(j, from + c) += weight * dy(i, at + c);
         result.dx(i, at + c) += ds * heads.k(j, from + c) * heads.scale;

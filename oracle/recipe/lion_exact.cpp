@@ -2,6 +2,9 @@
 // (lion.1)  p <- p - rate sign(beta1 m + (1 - beta1) g)
 // (lion.2)  m <- beta2 m + (1 - beta2) g
 // Chen et al. 2023, "Symbolic discovery of optimization algorithms". sign(0) = 0, and the sign of NaN is NaN.
+#include <string>
+
+#include "oracle/real/ball.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle::lion_exact {
@@ -9,8 +12,12 @@ namespace {
 
 template <class T>
 T sign_of(const T& x) {
-  if (x > 0) return T(1);
-  if (x < 0) return T(-1);
+  try {
+    if (x > 0) return T(1);
+    if (x < 0) return T(-1);
+  } catch (const Undecided& open) {
+    throw Undecided(std::string("a sign that cannot be decided, of what may be exactly 0: ") + open.what());
+  }
   return x;  // 0 or NaN
 }
 

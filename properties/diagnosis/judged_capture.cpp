@@ -10,6 +10,7 @@
 #include "properties/compare/named_place.hpp"
 #include "properties/compare/piecewise.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
+#include "properties/compare/steps_shown.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/restated_causes.hpp"
 #include "properties/diagnosis/settings.hpp"
@@ -74,11 +75,16 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
   const WholeModelScope whole(options.whole);
   const bool in_pieces = options.all_lenses && is_judged_in_pieces(c);
-  auto [checks, groups] = in_pieces            ? piecewise_lenses(c, trace, told)
-                          : options.all_lenses ? hard_lenses(c, trace, grouping, told)
-                                               : GroupedChecks{local_lens(c, trace, told, trace.groups.empty()), {}};
+  const bool through_groups = options.all_lenses || !trace.groups.empty();  // what is fused is judged from the case on
+  auto [checks, groups] = in_pieces        ? piecewise_lenses(c, trace, told)
+                          : through_groups ? hard_lenses(c, trace, grouping, told)
+                                           : GroupedChecks{local_lens(c, trace, told, true), {}};
+  const std::string dead = dead_steps(c, trace, checks);
+  if (!options.all_lenses) std::erase_if(checks, [](const TensorCheck& check) { return check.lens == "end_to_end"; });
   if (!in_pieces && !in_ranks(c)) split_bounds(c, trace, checks);
-  JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
+  JudgedCapture judged{std::move(checks), std::move(groups), {}, {}, dead};
+  if (const std::string left = steps_not_taken(c, trace); !left.empty())
+    judged.notes.push_back("not judged: " + left + ": every window overflowed and was skipped");
   name_places(c, judged.checks);
   if (options.all_lenses) find_causes(c, trace, judged);
   put_first(options.seen, judged.suspects);

@@ -16,12 +16,14 @@ struct JudgedCapture {
   std::vector<std::string> groups;  // stages that were judged as one
   std::vector<Suspicion> suspects;  // the restatements that pass, then what explains the first failure
   std::vector<std::string> notes;   // what was not looked for, and why
+  std::string dead = {};            // why checks that pass show nothing (steps_shown.hpp); empty where they do
 };
 
 /// How a capture is judged.
 struct CaptureOptions {
   /// Else the local lens alone, which holds some multiples of the largest tensor. Stages between which taps are missing are
-  /// not judged then, and no suspects are asked, who hold the tensors of whole stages.
+  /// not judged then, but in groups that the trace declares, from the case on; no suspects are asked, who hold the
+  /// tensors of whole stages.
   bool all_lenses = true;
   /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};

@@ -1,10 +1,10 @@
 #include "properties/laws/judge.hpp"
 
-#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/named_place.hpp"
+#include "properties/compare/steps_shown.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/judge_grouped.hpp"
@@ -26,13 +26,16 @@ void explain(Outcome& outcome, const Case& c, const Trace& trace) {
   outcome.ratio = telling_factor(c, at.window, at.micro_batch, got->dtype, failure->got / failure->expected);
 }
 
-bool has_an_item(const Case& c) {
-  for (std::int64_t row = 0; row < rows_of(c); ++row)
-    if (item_weight(c, row).to_double() != 0) return true;
-  return false;
-}
-
 }  // namespace
+
+Outcome dead_or(Outcome outcome, const Case& c, const Trace& trace) {
+  if (outcome.status != Status::pass && outcome.status != Status::vacuous) return outcome;
+  if (const std::string dead = dead_steps(c, trace, outcome.checks); !dead.empty()) {
+    outcome.status = Status::vacuous;
+    outcome.message = dead;
+  }
+  return outcome;
+}
 
 Outcome judge(const Case& c, const Trace& trace) { return judge_grouped(c, trace, Grouping::declared); }
 
@@ -46,9 +49,7 @@ Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
   name_places(c, outcome.checks);
   explain(outcome, c, trace);
   outcome = settled(std::move(outcome));
-  if (outcome.status == Status::vacuous && !has_an_item(c))
-    outcome.message += "; no row counts, as each is ignored or weighs 0";
-  return outcome;
+  return dead_or(std::move(outcome), c, trace);
 }
 
 }  // namespace tally

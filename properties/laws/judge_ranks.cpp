@@ -5,6 +5,7 @@
 #include "properties/compare/named_place.hpp"
 #include "properties/compare/rank_checks.hpp"
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/laws/judge_grouped.hpp"
 #include "properties/laws/violation_stage.hpp"
 #include "properties/laws/without_suspects.hpp"
 
@@ -54,7 +55,7 @@ Outcome judge_ranks(const Case& c, const Trace& trace, Grouping grouping) {
   for (const std::string& violation : trace.violations)
     require(outcome, false, "memory", stage_of_violation(violation), violation);
   explain_ranks(outcome, generations, of_each);
-  return settled(std::move(outcome));
+  return dead_or(settled(std::move(outcome)), c, trace);
 }
 
 }  // namespace tally

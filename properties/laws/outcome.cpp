@@ -14,7 +14,7 @@ bool in_stages(const TapName& name, const std::vector<std::string>& stages) {
   return std::find(stages.begin(), stages.end(), name.stage) != stages.end() && !name.tensor.starts_with("in.");
 }
 
-/// Every gradient of every window is exactly zero: two dead runs agree whatever they compute.
+/// Every gradient of every window that took its step is exactly zero: two dead runs agree whatever they compute.
 bool is_dead(const Outcome& outcome) {
   std::size_t gradients = 0;
   for (const TensorCheck& check : outcome.checks) {
@@ -124,7 +124,8 @@ Outcome settled(Outcome outcome) {
     outcome.message = missing->tap + " was not tapped";
   }
   if (outcome.status == Status::pass && is_dead(outcome)) {
-    return vacuous(std::move(outcome), "every gradient is exactly zero: dead runs agree whatever they compute");
+    return vacuous(std::move(outcome),
+                   "every gradient that a step took is exactly zero: dead runs agree whatever they compute");
   }
   const auto unpromised = std::find_if(outcome.checks.begin(), outcome.checks.end(), [](const TensorCheck& check) {
     return check.lens == "bitwise" && check.status == Status::vacuous;

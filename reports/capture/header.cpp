@@ -65,7 +65,8 @@ void failure(Markup& page, const CaptureRecord& capture) {
     if (!capture.place_text.empty()) page.element("code", {{"class", "long"}}, capture.place_text);
   }
   page.element("p", {}, outside_of(capture) + ".");
-  if (!capture.sentence.empty()) page.element("p", {}, "First wrong: " + capture.sentence + ".");
+  if (!capture.first_tap.empty() && !capture.sentence.empty())
+    page.element("p", {}, "First wrong: " + capture.sentence + ".");
 }
 
 /// What the recipe itself changes; of a capture that fails that is not what the loop does, which stands beside it.
@@ -121,6 +122,7 @@ std::string headline_of(const CaptureRecord& capture) {
            (vacuous > 0 ? ", " + grouped(vacuous) + " vacuous" : "");
   const std::size_t missing = checks_of(capture, Status::not_run);
   if (missing > 0) return "NOT JUDGED  the taps for " + grouped(missing) + " of " + all + " are missing";
+  if (capture.verdict == "vacuous") return "VACUOUS  " + capture.sentence;
   return "NOT JUDGED  every bound is wider than its signal: nothing was shown";
 }
 

@@ -64,8 +64,8 @@ int run_action(const Action& action) {
   } catch (const std::bad_alloc&) {
     return say(std::runtime_error("the memory does not suffice; expected a smaller input, or more memory"),
                environment);
-  } catch (const oracle::NotCertified& problem) {
-    return say(problem, environment);
+  } catch (const oracle::NotCertified& problem) {  // the input's, on any machine: no precision decides it
+    return say(problem, usage);
   } catch (const std::exception& problem) {
     return say(problem, environment);
   }

@@ -11,7 +11,7 @@ namespace tally {
 
 /// A judged capture. The keys of its document stand in capture.md; a check and a suspect have those of results.json.
 struct CaptureRecord {
-  std::string verdict;  // "pass", "fail" or "not_judged"
+  std::string verdict;  // "pass", "fail", "vacuous" or "not_judged"
   std::string case_hash, case_name, case_title, lenses;
   std::vector<int> windows;              // micro-batches of each, the most of any rank
   std::vector<std::string> stages;       // of the checks, in running order

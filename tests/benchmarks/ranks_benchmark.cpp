@@ -1,8 +1,10 @@
 // What ranks cost beside one rank with as many rows as each of them has: the run in one process, and run and judgement.
-// 16-32-8, cross-entropy, two micro-batches of four rows a rank, clip by norm, SGD with momentum, fp32.
+// 16-32-8, cross-entropy, two micro-batches of four rows a rank, clip by norm, SGD with momentum, fp32. And a pipeline
+// of many stages, a small layer each: what building them takes.
 #include <benchmark/benchmark.h>
 
 #include <numeric>
+#include <string>
 
 #include "kernels/ranks/fibres.hpp"
 #include "kernels/ranks/link.hpp"
@@ -42,6 +44,22 @@ void run_and_judge(benchmark::State& state, const std::string& sharding) {
   state.SetItemsProcessed(state.iterations());
 }
 
+void run_pipeline(benchmark::State& state) {
+  Case c = small_case();
+  c.model.layers.clear();
+  std::vector<Decimal> cut;
+  for (int i = 0; i < state.range(0); ++i) {
+    c.model.layers.push_back(layer_of("linear", "fc" + std::to_string(i), {{"out", std::int64_t{2}}}));
+    if (i > 0) cut.push_back(Decimal{std::to_string(i)});
+  }
+  c.windows = {{1}};
+  c.tensors.clear();
+  fill_tensors(c);
+  c = with_rank_option(std::move(c), "pipeline.stages", state.range(0));
+  c = with_rank_option(std::move(c), "pipeline.cut", std::move(cut));
+  for (auto _ : state) benchmark::DoNotOptimize(run(c));
+}
+
 /// Messages that go round a ring of ranks: each hands on what it received, so that every one is a switch.
 void switches(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
@@ -64,6 +82,7 @@ BENCHMARK_CAPTURE(run_alone, ddp, "none")->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(1
 BENCHMARK_CAPTURE(run_alone, zero1, "optimizer")->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run_and_judge, ddp, "none")->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(run_and_judge, zero1, "optimizer")->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Unit(benchmark::kMicrosecond);
+BENCHMARK(run_pipeline)->Arg(16)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK(switches)->Arg(2)->Arg(16);
 
 }  // namespace

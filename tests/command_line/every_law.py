@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from language_models import token_case
+
 TALLY, CASES, FOUR = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 FEWER = [[[2, 1], [3, 2]], [[1], [1, 2, 2, 1]]]
 CHANGING = [[[2, 1], [3, 2]], [[1], [1, 2], [2], [1]]]
@@ -27,30 +29,11 @@ WAYS = {  # windows (None: as they are), and `execution.ranks`
 }
 
 
-def language_model(ranks, windows, recompute=False):
-    """Embedding and head over tokens: laws that make models and cuts of their own know neither the layers nor ranks."""
-    weight = {"dtype": "fp32", "shape": [3, 2], "data": [0.5, 0.25, 0.125, -0.25, 0.75, -0.5]}
-    square = {"dtype": "fp32", "shape": [2, 2], "data": [0.5, -0.25, 1, 0.75]}
-    zeros = {"dtype": "fp32", "shape": [3], "data": [0.5, 0, -0.25]}
-    kept = {"kind": "none"}
-    return {
-        "tally_case": 3, "windows": windows,
-        "model": {"input": {"vocabulary": 3}, "loss": {"kind": "cross_entropy"}, "layers": [
-            {"kind": "embedding", "name": "wte", "width": 2}, {"kind": "linear", "name": "a", "out": 2, "bias": False},
-            {"kind": "linear", "name": "head", "out": 3}]},
-        "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": False},
-        "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.125},
-                   "weight_decay": kept, "clip": kept, "loss_scale": kept},
-        "execution": {"ranks": ranks, **({"recompute": recompute} if recompute else {})},
-        "tensors": {"tokens": {"dtype": "i64", "shape": [4], "data": [2, 0, 0, 2]}, "wte.weight": weight,
-                    "a.weight": square, "head.weight": weight, "head.bias": zeros,
-                    "target": {"dtype": "i64", "shape": [4], "data": [1, 1, 0, 0]}}}
-
-
+# Laws that make models and cuts of their own know neither these layers nor these ranks.
 LANGUAGE_MODELS = {
-    "tokens_in_stages": language_model({"pipeline": {"stages": 2, "cut": [2]}}, [[2, 2]]),
-    "tokens_on_ranks": language_model({}, [[[2], [2]]]),
-    "tokens_recomputed": language_model({}, [[[1, 1], [2]]], ["a"]),
+    "tokens_in_stages": token_case(ranks={"pipeline": {"stages": 2, "cut": [2]}}),
+    "tokens_on_ranks": token_case(windows=[[[2], [2]]]),
+    "tokens_recomputed": token_case(windows=[[[1, 1], [2]]], recompute=["a"]),
 }
 
 

@@ -55,6 +55,9 @@ add_test(NAME command_line.keeps_long_double
   COMMAND ${CMAKE_CURRENT_LIST_DIR}/keeps_long_double.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:tally-lab>)
 set_tests_properties(command_line.keeps_long_double PROPERTIES LABELS unit TIMEOUT 120)
 
+add_test(NAME command_line.language_models
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/language_models.py $<TARGET_FILE:tally-lab>)
+set_tests_properties(command_line.language_models PROPERTIES LABELS unit TIMEOUT 300)
 # Cases that people wrote, under laws that draw others.
 add_test(NAME command_line.every_law
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/every_law.py $<TARGET_FILE:tally-lab>

@@ -23,7 +23,12 @@
 namespace tally::command_line {
 namespace {
 
-std::string verdict_of(int code) { return code == pass ? "pass" : code == failed ? "fail" : "not_judged"; }
+bool is_vacuous(const JudgedCapture& judged) { return !judged.dead.empty() && exit_code_of(judged.checks) == pass; }
+
+std::string verdict_of(const JudgedCapture& judged) {
+  const int code = exit_code_of(judged.checks);
+  return is_vacuous(judged) ? "vacuous" : code == pass ? "pass" : code == failed ? "fail" : "not_judged";
+}
 
 /// A group stands where its first stage would.
 auto place_of(const std::string& stage) { return place_of_stage(stage.substr(0, stage.find(".."))); }
@@ -131,6 +136,7 @@ std::string verdict_line(const CaptureRecord& capture) {
            "\n";
   }
   if (capture.verdict == "fail") return failure_lines(capture);
+  if (capture.verdict == "vacuous") return "vacuous: " + capture.sentence + "\n";
   const bool needs_inputs = capture.lenses == "local" && std::ranges::any_of(capture.checks, is_missing);
   return needs_inputs
              ? "not judged: --lens local needs what every stage read, of which this capture lacks some; leave it "
@@ -140,10 +146,12 @@ std::string verdict_line(const CaptureRecord& capture) {
 
 }  // namespace
 
+int exit_code_of(const JudgedCapture& judged) { return is_vacuous(judged) ? nothing_ran : exit_code_of(judged.checks); }
+
 CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses, JudgedCapture judged,
                              std::vector<std::string> assumptions, const std::map<std::string, CodePlace>& places) {
   CaptureRecord record;
-  record.verdict = verdict_of(exit_code_of(judged.checks));
+  record.verdict = verdict_of(judged);
   record.case_hash = trace.case_hash, record.case_name = c.name, record.case_title = title_of(c);
   record.recipe = "normalisation " + std::string(name_of(c.normalisation));
   record.lenses = all_lenses ? "all" : "local";
@@ -151,6 +159,7 @@ CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses,
   record.ranks = rank_rows(c, judged.checks);
   record.stages = stages_of(judged.checks);
   take_failure(record, c, trace, judged, places);
+  if (record.verdict == "vacuous") record.sentence = judged.dead;
   record.not_judged = not_judged(c, judged.checks, all_lenses);
   record.not_judged.insert(record.not_judged.end(), judged.notes.begin(), judged.notes.end());
   for (std::string& line : assumptions) {

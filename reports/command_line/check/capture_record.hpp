@@ -10,6 +10,9 @@
 
 namespace tally::command_line {
 
+/// By the checks; a pass of dead steps shows nothing.
+int exit_code_of(const JudgedCapture& judged);
+
 /// The exit code's verdict is taken from the checks. The gap to the full batch is evaluated, but for the local lens alone.
 CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses, JudgedCapture judged,
                              std::vector<std::string> assumptions, const std::map<std::string, CodePlace>& places = {});

@@ -89,7 +89,7 @@ int check(const CheckOptions& options) {
       judged_capture(c, trace,
                      {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); },
                       seen_causes_of(options.trace_file), whole_model_in(options.trace_file, c)});
-  const int code = exit_code_of(judged.checks);
+  const int code = exit_code_of(judged);
   const CaptureRecord capture =
       capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file), places);
   if (options.json) {

@@ -12,6 +12,7 @@
 #include "oracle/case/title.hpp"
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
+#include "properties/compare/steps_shown.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "reports/command_line/check/case_file.hpp"
 #include "reports/command_line/check/silent_stages.hpp"
@@ -40,14 +41,15 @@ struct ReplayOptions {
   std::string as;             // the framework whose way its ranks take; empty: the case's own
 };
 
-/// The case as a framework runs it.
+/// The case as a framework runs it. What does not go together stands in no file: the error names the option.
 Case as_framework(const Case& c, const std::string& name) {
   const RankPreset* preset = find_rank_preset(name);
   if (preset == nullptr) throw UsageError("--ranks-as: '" + name + "' is none of `./tally list ranks`");
   if (!in_ranks(c))
     throw UsageError("--ranks-as: the case has one rank; expected windows that are lists of sizes, one list a rank");
   Case other = as_preset(c, *preset);
-  if (auto errors = validate(other); !errors.empty()) throw InvalidCase(std::move(errors));
+  if (auto errors = validate(other); !errors.empty())
+    throw UsageError("--ranks-as " + name + ": the case cannot be run so: " + InvalidCase(std::move(errors)).what());
   return other;
 }
 
@@ -80,7 +82,10 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const RunOptions&
 
 Outcome outcome_without_law(const Case& c, const RunOptions& subject) {
   try {
-    return run_and_check(c, subject).outcome;
+    CheckedRun checked = run_and_check(c, subject);
+    const std::string left = checked.outcome.status == Status::pass ? steps_not_taken(c, checked.trace) : "";
+    if (!left.empty()) checked.outcome.message = "not judged: " + left + ": every window overflowed and was skipped";
+    return std::move(checked.outcome);
   } catch (const StepFailed& failed) {
     return outcome_of_failed_step(failed);
   }
