@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -106,7 +107,8 @@ Json choice_schema(const Contract& contract) {
     else
       object.optional("inputs", std::move(inputs));
     if (!contract.tied_sets.empty()) object.optional("tied", matching("^[A-Za-z0-9_-]+$"));
-    if (!contract.tensors.empty()) object.optional("trainable", typed("boolean"));
+    if (std::ranges::count(contract.tensors, Role::parameter, &LayerTensor::role) > 0)
+      object.optional("trainable", typed("boolean"));
   }
   Json json = object.take();
   if (!contract.tied_sets.empty()) json = with_either(std::move(json), contract.tied_sets, "tied");
