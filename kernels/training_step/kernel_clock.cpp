@@ -3,6 +3,8 @@
 #include <ctime>
 #include <exception>
 
+#include "kernels/trace/last_place.hpp"
+
 namespace tally {
 namespace {
 
@@ -14,6 +16,7 @@ KernelClock::KernelClock() { running = this; }
 KernelClock::~KernelClock() { running = nullptr; }
 
 KernelClock::Lap::Lap(Stream& stream, std::string_view operation) : stream_(stream) {
+  note_operation(operation);
   if (running == nullptr) return;
   auto place = running->operations_.find(operation);
   if (place == running->operations_.end()) place = running->operations_.try_emplace(std::string(operation)).first;
@@ -24,6 +27,7 @@ KernelClock::Lap::Lap(Stream& stream, std::string_view operation) : stream_(stre
 }
 
 KernelClock::Lap::~Lap() {
+  note_operation("");
   if (timed_ == nullptr || std::uncaught_exceptions() > 0) return;
   timed_->seconds += (now() - from_) * (timed_->calls > all_timed ? one_in : 1);
 }

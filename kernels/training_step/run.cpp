@@ -7,6 +7,7 @@
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch_paths.hpp"
+#include "kernels/trace/last_place.hpp"
 #include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/run_parts.hpp"
@@ -152,11 +153,16 @@ Trace run(const Case& c, const RunOptions& options) {
   if (const OwnStep* own = own_step(options)) return run_own(*own, c, options);
   require_supported(c, options);
   const GridLimit limit(most_blocks_of(c));
-  if (in_ranks(c)) return run_ranks(c, options);
+  if (in_ranks(c)) {
+    Trace trace = run_ranks(c, options);
+    note_run_ended();
+    return trace;
+  }
   Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());
   run_windows(run);
   check_inputs(run);
   add_guard_findings(options.executor, run.trace);
+  note_run_ended();
   return std::move(run.trace);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/ranks/link.hpp"
+#include "kernels/trace/last_place.hpp"
 #include "kernels/trace/pipe_tag.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -101,6 +102,7 @@ void Run::tap(const char* stage, const std::string& tensor, void* address, Dtype
   device.read(address, value.bytes.data(), value.bytes.size());
   TapName name = this->name(stage, tensor);
   const Tensor* followed = options.follow == nullptr ? nullptr : options.follow->find(name.view());
+  note_tap(name);
   if (followed != nullptr && followed->dtype == value.dtype && followed->shape == value.shape)
     device.write(address, followed->bytes.data(), followed->bytes.size());
   trace.add(std::move(name), std::move(value));

@@ -1,5 +1,7 @@
 #include "properties/campaign/dead_case.hpp"
 
+#include <cmath>
+
 #include "properties/compare/lens.hpp"
 #include "properties/laws/outcome.hpp"
 
@@ -7,6 +9,10 @@ namespace tally {
 namespace {
 
 constexpr const char* hang = "hang";  // in the place of a stage
+
+std::string limit_of(double seconds) {
+  return std::to_string(std::lround(seconds)) + " s (./tally verify --case-time)";
+}
 
 }  // namespace
 
@@ -26,6 +32,18 @@ Outcome outcome_of_failed_step(const StepFailed& failed) {
   const bool hung = failed.why() == StepFailed::Why::hung;
   if (!is_error) require(outcome, false, "step", hung ? hang : "process", outcome.message);
   return outcome;
+}
+
+Outcome outcome_of_slow_case(double seconds) {
+  Outcome outcome;
+  outcome.status = Status::error;
+  outcome.message = "the case took longer than " + limit_of(seconds);
+  return outcome;
+}
+
+std::string not_made_smaller(double times, double seconds) {
+  return "; not made smaller, as that took longer than " + std::to_string(std::lround(times)) + " times " +
+         limit_of(seconds);
 }
 
 bool took_all_its_time(const Outcome& outcome) {

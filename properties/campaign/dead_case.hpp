@@ -15,6 +15,11 @@ Outcome outcome_of_death(const Death& death, const std::string& doing);
 /// Of a step of a user's own that left no trace. Too slow, or ended by somebody else: an error.
 Outcome outcome_of_failed_step(const StepFailed& failed);
 
+/// Of a case that took longer than so many seconds, and what is added to a failure that took `times` of them to be made
+/// smaller, and was not.
+Outcome outcome_of_slow_case(double seconds);
+std::string not_made_smaller(double times, double seconds);
+
 /// Whether such a step took its whole time, which another try would take again.
 bool took_all_its_time(const Outcome& outcome);
 

@@ -1,7 +1,6 @@
 #include "properties/campaign/law_task.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <iostream>
 
 #include "kernels/training_step/own_step.hpp"
@@ -16,8 +15,8 @@
 #include "properties/campaign/watchdog.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/certified.hpp"
+#include "properties/diagnosis/diagnose.hpp"
 #include "properties/laws/designed.hpp"
-#include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 #include "reports/record/kernel_times.hpp"
@@ -30,18 +29,6 @@ constexpr double runs_of_own_step = 64;  // of a case: each has a limit of its o
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
 /// Kept cases come before: those that a run keeps must not move the steps of the one after it.
 constexpr std::uint64_t first_drawn_step = 1u << 16;
-
-/// Of the runs that are checked while it lives, by operation.
-class KernelSeconds : public RunObserver {
- public:
-  void see_run(const Case&, const CheckedRun& run) override {
-    for (const auto& [operation, seconds] : run.seconds) seconds_[operation] += seconds;
-  }
-  const std::map<std::string, double>& seconds() const { return seconds_; }
-
- private:
-  std::map<std::string, double> seconds_;
-};
 
 class LawTask {
  public:
@@ -93,6 +80,7 @@ class LawTask {
     const Outcome outcome = watched_outcome(c);
     CaseRecord record = record_of(c, law_, outcome);
     record.operations = operations.records(c, outcome.checks);
+    record.kernel = operations.failing_kernel(outcome.checks);
     record.title = "kept: " + record.title;
     result_.cases.push_back(std::move(record));
   }
@@ -143,6 +131,7 @@ class LawTask {
   struct Tried {
     Outcome outcome;
     std::vector<OperationRecord> operations;
+    std::string kernel;  // that failed
     std::map<std::string, double> seconds;
     std::size_t new_pairs = 0;
   };
@@ -151,12 +140,12 @@ class LawTask {
     Tried seen;
     const CoverageScope scope(c, options_.subject.executor);
     const OperationScope operation_scope;
-    const KernelSeconds times;
     const CertifiedSample sample(plan.seed);
     seen.outcome = watched_outcome(c);
     add(result_.certified, sample.record());
-    seen.seconds = times.seconds();
+    seen.seconds = operation_scope.seconds();
     seen.operations = operation_scope.records(c, seen.outcome.checks);
+    seen.kernel = operation_scope.failing_kernel(seen.outcome.checks);
     seen.new_pairs = coverage_.new_pairs(scope.runs());
     coverage_.add_case(scope.runs(), scope.reached());
     return seen;
@@ -179,9 +168,9 @@ class LawTask {
       c = std::move(plain);
       seen = tried(plan, c);
     }
-    auto& [outcome, operations, seconds, new_pairs] = seen;
+    auto& [outcome, operations, kernel, seconds, new_pairs] = seen;
     if (outcome.status == Status::fail || outcome.status == Status::error) {
-      take_failing(plan, c, outcome, std::move(operations));
+      take_failing(plan, c, outcome, std::move(operations), kernel);
       return 0;
     }
     const bool asks_for_more = is_own() && outcome.status == Status::not_run;  // a control is asked for no less
@@ -217,34 +206,47 @@ class LawTask {
     return outcome;
   }
 
-  /// In the watchdog's thread, while this task's own is stuck in the watched case.
+  /// In the watchdog's thread, while this task's own is stuck in the watched case. A failure that was being made smaller
+  /// stands as it was found.
   void give_up() {
-    Outcome outcome;
-    outcome.status = Status::error;
-    outcome.message = "the case took longer than " + std::to_string(std::lround(options_.case_seconds)) +
-                      " s (./tally verify --case-time)";
-    result_.cases.push_back(record_of(*watched_, law_, outcome));
+    if (found_) {
+      found_->message += not_made_smaller(longest_shrinking, options_.case_seconds);
+      result_.cases.push_back(*found_);
+      result_.failing = *watched_;
+    } else {
+      result_.cases.push_back(record_of(*watched_, law_, outcome_of_slow_case(options_.case_seconds)));
+    }
     keep_failing(*watched_, result_.cases.back());
     result_.triggers = coverage_.records();
     abandon_(result_);
   }
 
-  /// The first is made smaller and kept. `operations`: of the run of `c`, which its smaller self's kernels are, too.
+  /// The first is made smaller and kept: it stands before that begins. `operations` and `kernel`: of the run of `c`; its
+  /// smaller self is run once more for the kernel that fails there.
   void take_failing(const Plan& plan, const Case& c, const Outcome& outcome,
-                    std::vector<OperationRecord> operations = {}) {
+                    std::vector<OperationRecord> operations = {}, std::string kernel = {}) {
     const bool first = !result_.failing;
     ShrunkCase failing{c, outcome, 0};
+    found_ = record_of(c, law_, outcome);
+    found_->seed = plan.seed, found_->kernel = kernel, found_->operations = operations;
     const bool waits = is_own() && took_all_its_time(outcome);  // and would, again and again
     const bool smaller = first && options_.shrink && !waits && !ended_ && step();
     if (smaller) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
       failing = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
+      if (!kernel.empty() && failing.attempts > 0) {
+        const NoDiagnosis none;
+        const OperationScope again;
+        outcome_of(law_, failing.c, options_.subject);
+        if (std::string there = again.failing_kernel(failing.outcome.checks); !there.empty()) kernel = std::move(there);
+      }
       if (watchdog_) watchdog_->stop();
     }
+    found_.reset();
     CaseRecord& record = result_.cases.emplace_back(record_of(failing.c, law_, failing.outcome));
     record.seed = plan.seed;
-    record.kernel = failing_kernel(failing.c, failing.outcome.checks, operations);
+    record.kernel = std::move(kernel);
     if (!smaller) record.operations = std::move(operations);  // of this very case: the gate compares them
     if (!first) return;
     keep_failing(failing.c, record);
@@ -283,6 +285,7 @@ class LawTask {
   const Case* watched_ = nullptr;
   ControlTrials controls_;
   std::optional<Outcome> failed_control_;  // of a step of a user's own
+  std::optional<CaseRecord> found_;        // the failure that is being made smaller, as it was found
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads
 };

@@ -13,13 +13,21 @@
 #include <optional>
 #include <stdexcept>
 
+#include "kernels/trace/last_place.hpp"
+
 namespace tally {
 namespace {
 
 constexpr char end_mark = '\x04';  // after a whole answer: a process that leaves on its own way has sent none
 
-int answer_pipe = -1;                                // in a forked job: where its answer goes
-std::atomic<std::uint64_t>* current_step = nullptr;  // and its step
+/// What a process leaves behind that may die at any time.
+struct Notes {
+  std::atomic<std::uint64_t> step{0};
+  LastPlace place{};
+};
+
+int answer_pipe = -1;        // in a forked job: where its answer goes
+Notes* own_notes = nullptr;  // and what is known of it
 
 void write_all(int pipe, const std::string& text) {
   for (std::size_t sent = 0; sent < text.size();) {
@@ -46,11 +54,10 @@ void leave_quietly(int status, void*) { _exit(status); }
   _exit(0);
 }
 
-std::atomic<std::uint64_t>* shared_step() {
-  void* const memory =
-      mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+Notes* shared_notes() {
+  void* const memory = mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error(std::string("no shared memory: ") + std::strerror(errno));
-  return new (memory) std::atomic<std::uint64_t>(0);
+  return new (memory) Notes;
 }
 
 bool is_sent_by_others(int signal) {
@@ -69,7 +76,7 @@ struct WorkerPool::Worker {
   pid_t pid;
   int pipe;
   std::size_t job;
-  std::atomic<std::uint64_t>* step;  // in memory shared with the process, which may die at any time
+  Notes* notes;  // in memory shared with the process
   Rescue rescue{};
   std::string answer{};
 
@@ -87,13 +94,14 @@ struct WorkerPool::Worker {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    const std::uint64_t last = *step;
-    munmap(step, sizeof *step);
+    const std::uint64_t last = notes->step;
+    const LastPlace place = notes->place;
+    munmap(notes, sizeof *notes);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer.ends_with(end_mark)) {
       answer.pop_back();
       return std::nullopt;
     }
-    return Death{way_of(status), WIFSIGNALED(status) && is_sent_by_others(WTERMSIG(status)), last};
+    return Death{way_of(status) + text_of(place), WIFSIGNALED(status) && is_sent_by_others(WTERMSIG(status)), last};
   }
 };
 
@@ -107,17 +115,18 @@ WorkerPool::~WorkerPool() {
 WorkerPool::Worker WorkerPool::forked(std::size_t number, const std::function<std::string()>& job) const {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-  std::atomic<std::uint64_t>* const step = shared_step();
+  Notes* const notes = shared_notes();
   const pid_t parent = getpid(), pid = fork();
   if (pid < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
   if (pid == 0) {
     close(ends[0]);
     answer_pipe = ends[1];
-    current_step = step;
+    own_notes = notes;
+    note_places_in(&notes->place);
     work(job, parent);
   }
   close(ends[1]);
-  return {pid, ends[0], number, step};
+  return {pid, ends[0], number, notes};
 }
 
 void WorkerPool::start(std::size_t number) {
@@ -165,7 +174,7 @@ void leave_job(const std::string& answer, const std::string& message) {
 }
 
 void begin_step(std::uint64_t step) {
-  if (current_step) *current_step = step;
+  if (own_notes) own_notes->step = step;
 }
 
 }  // namespace tally

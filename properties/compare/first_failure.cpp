@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/trace/stage_group.hpp"
+#include "kernels/trace/stage_place.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/lens.hpp"
 
@@ -80,13 +81,27 @@ bool together(const TapName& a, const TapName& b) {
   return a.window == b.window && a.rank == b.rank && a.stage == b.stage && (of_all || a.micro_batch == b.micro_batch);
 }
 
+/// Two runs that differ were not compared where they parted: a stage that is wrong by itself, there or before, is why.
+const TensorCheck* own_failure(const std::vector<TensorCheck>& checks, const TensorCheck& between) {
+  const auto parted = tap_view_of(between.tap);
+  for (const TensorCheck& check : checks) {
+    if (!parted || !fails(check) || check.lens != "local") continue;
+    const TapName own = tap_name_of(check.tap);
+    if (own.window < parted->window ||
+        (own.window == parted->window && place_of_stage(own.stage) <= place_of_stage(parted->stage)))
+      return &check;
+  }
+  return &between;
+}
+
 }  // namespace
 
 const TensorCheck* first_failure(const std::vector<TensorCheck>& checks) {
   const auto found = std::find_if(checks.begin(), checks.end(), fails);
   if (found == checks.end()) return nullptr;
-  if (!is_of_a_tap(*found)) return &*found;
-  const TensorCheck* cause = most_telling(checks, &*found);
+  const TensorCheck* first = is_of_a_tap(*found) ? &*found : own_failure(checks, *found);
+  if (!is_of_a_tap(*first)) return first;
+  const TensorCheck* cause = most_telling(checks, first);
   for (const TensorCheck& check : checks) {
     if (!fails(check) || check.lens != cause->lens || check.tap == cause->tap) continue;
     const TapName now = tap_name_of(cause->tap), other = tap_name_of(check.tap);

@@ -65,6 +65,10 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (!check.message.empty()) return check.message;
   if (check.failure == FailureClass::order) return order_sentence(check);
   if (check.failure == FailureClass::precision) return spread_sentence(check);
+  if (check.failure == FailureClass::logic && check.expected == check.got && check.error == 0)
+    return element_of(check) + " by the " + check.lens + " lens: " + std::to_string(check.differing) + " of " +
+           std::to_string(check.elements) +
+           " elements have other bits, of no other value: the sign of a zero, or the " + "order of what is equal";
   std::string text = element_of(check) + " by the " + check.lens + " lens: " + figures_of(check, ratio);
   text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound);
   if (std::isfinite(check.worst_ratio)) text += " (" + short_number(check.worst_ratio) + "x)";

@@ -36,10 +36,10 @@ CheckedRun run_and_check(const Case& c, const RunOptions& options) {
   }
   checked.paths = launches.paths();
   checked.seconds = clock.seconds();
-  for (RunObserver* observer : watching) observer->see_run(c, checked);
   // A step of a user's own need not tap all: taps may miss where a later one shows what came of them.
   const bool whole = own_step(options) == nullptr || !checked.trace.groups.empty();
   checked.outcome = judge_grouped(c, checked.trace, whole ? Grouping::declared : Grouping::inferred);
+  for (RunObserver* observer : watching) observer->see_run(c, checked);
   return checked;
 }
 

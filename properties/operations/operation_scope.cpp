@@ -7,6 +7,8 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation.hpp"
 
 namespace tally {
@@ -115,6 +117,19 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
     record.roundings = rounded(record.roundings);
   }
   return records;
+}
+
+void OperationScope::see_run(const Case& c, const CheckedRun& run) {
+  see(c, run.trace);
+  for (const auto& [operation, seconds] : run.seconds) seconds_[operation] += seconds;
+  if (const TensorCheck* failure = first_failure(run.outcome.checks))
+    failing_.emplace(failure->tap, tally::failing_kernel(c, run.outcome.checks, run.trace.claims));
+}
+
+std::string OperationScope::failing_kernel(const std::vector<TensorCheck>& checks) const {
+  const TensorCheck* failure = first_failure(checks);
+  const auto found = failure == nullptr ? failing_.end() : failing_.find(failure->tap);
+  return found == failing_.end() ? "" : found->second;
 }
 
 void OperationScope::see(const Case& c, const Trace& trace) {

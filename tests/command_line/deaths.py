@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from language_models import token_case
+
 TALLY = sys.argv[1]
 DEEDS = {"segfaults": "signal 11", "aborts": "signal 6", "exits": "an exit with code 0", "exits-with-3": "an exit with code 3",
          "aborts-later": "signal 6", "spoils-the-heap": "signal "}
@@ -53,11 +55,19 @@ class Deaths(unittest.TestCase):
                 for case in dead:
                     self.assertEqual((case["status"], case["first_stage"], case["failure"]), ("fail", "kernel", "logic"))
                     self.assertIn(f"was ended by {how}", case["message"])
+                    if deed in ("segfaults", "aborts", "exits"):
+                        self.assertRegex(case["message"], r"\) in accumulate, behind w0/|0 in accumulate, behind w0/")
                     self.assertTrue(case["token"].startswith("tly1:"), case)
                 self.assertTrue((self.out / "report.html").stat().st_size)
             again = self.replay(dead[0], deed)
             self.assertEqual(again.returncode, 1, f"{deed}: {again.stdout}{again.stderr}")
             self.assertIn(f"fail: the process that ran the case was ended by {how}", again.stdout)
+
+    def test_a_rank_that_ends_the_process_of_all_names_its_place(self):
+        file = self.out / "case.json"
+        file.write_text(json.dumps(token_case([[[2], [2]]])))
+        told = tally("replay", file, "--subject", "host", "--kernel", "accumulate=~segfaults").stdout
+        self.assertRegex(told, r"ended by signal 11 \(.*\) in accumulate, behind w0/r0/")
 
     def test_what_was_found_before_a_death_is_kept(self):
         _, whole = self.verify("~lives")

@@ -81,10 +81,14 @@ std::optional<Values> filled(const Evidence& evidence, const HeldTensor& held, c
   const auto with = filling.with(evidence, held);
   if (!with || with->size() != held.got.size()) return std::nullopt;
   Values left = held.expected;
+  std::size_t lost = 0, kept = 0;  // a part that is right to be mostly what stands there tells nothing
   for (std::size_t i = 0; i < left.size(); ++i) {
     const std::size_t at = part.coordinate(evidence, held, i);
-    if (part.tail ? at >= from : at <= from) left[i] = (*with)[i];
+    if (!(part.tail ? at >= from : at <= from)) continue;
+    (left[i] == (*with)[i] ? kept : lost) += 1;
+    left[i] = (*with)[i];
   }
+  if (kept > lost) return std::nullopt;
   return left;
 }
 

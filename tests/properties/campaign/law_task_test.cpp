@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "properties/campaign/corpus.hpp"
 #include "properties/faults/fault.hpp"
+#include "properties/laws/outcome.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally::law_task_test {
 namespace {
@@ -77,6 +81,61 @@ TEST(LawTask, makes_the_first_failing_case_smaller_and_keeps_it_alone) {
                                   [](const CaseRecord& c) { return c.status == Status::fail; });
   EXPECT_EQ(case_of(kept.front()), *found.failing);
   EXPECT_NE(kept.front().file.string().find(first->id), std::string::npos);
+}
+
+/// One kernel while there is more than one window, another after.
+Outcome by_two_kernels(const Case& c, const RunOptions& subject) {
+  Case other = c;
+  other.execution.kernels["accumulate"] = c.windows.size() > 1 ? "kahan" : "grid_stride";
+  return run_and_check(other, subject).outcome;
+}
+
+TEST(LawTask, names_the_kernel_that_fails_in_the_smaller_case) {
+  Law law_of_two = law();
+  law_of_two.holds = by_two_kernels;
+  const auto kernel_of_failure = [&](bool shrink) {
+    CampaignOptions options = drawn_alike();
+    options.subject.stages = &find_fault("microstep-dropped")->stages();
+    options.shrink = shrink;
+    const CaseRecord last = run_law_task(law_of_two, Dtype::fp32, options).cases.back();
+    EXPECT_EQ(last.status, Status::fail);
+    return last.kernel.substr(0, last.kernel.find(','));
+  };
+
+  EXPECT_EQ(kernel_of_failure(false), "accumulate/kahan");
+  EXPECT_EQ(kernel_of_failure(true), "accumulate/grid_stride");
+}
+
+std::atomic<bool> given_up = false;
+
+/// The first case fails; whoever makes it smaller waits until that is given up.
+Outcome fails_and_waits(const Case&, const RunOptions&) {
+  static int calls = 0;
+  Outcome outcome;
+  while (calls == 1 && !given_up) std::this_thread::yield();
+  require(outcome, calls++ > 0, "w0/m0/forward/fc.y", "forward", "it is wrong");
+  return settled(std::move(outcome));
+}
+
+TEST(LawTask, leaves_a_failure_as_it_was_found_where_making_it_smaller_takes_too_long) {
+  Law waits = law();
+  waits.holds = fails_and_waits;
+  CampaignOptions options;
+  options.cases = 1;
+  options.case_seconds = 0.2;
+  std::optional<TaskResult> abandoned;
+
+  run_law_task(waits, Dtype::fp32, options, [&](const TaskResult& found) {
+    abandoned = found;
+    given_up = true;
+  });
+
+  ASSERT_TRUE(abandoned.has_value());
+  ASSERT_EQ(abandoned->cases.size(), 1u);
+  EXPECT_EQ(abandoned->cases.back().status, Status::fail);
+  EXPECT_EQ(abandoned->cases.back().message.find("it is wrong; not made smaller, as that took longer than 5 times"), 0u)
+      << abandoned->cases.back().message;
+  EXPECT_TRUE(abandoned->failing.has_value());
 }
 
 }  // namespace

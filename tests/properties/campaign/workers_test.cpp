@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "kernels/trace/last_place.hpp"
+
 namespace tally::workers_test {
 namespace {
 
@@ -115,6 +117,24 @@ TEST(Workers, run_a_job_again_up_to_the_step_that_it_died_of) {
   EXPECT_EQ(run_in_processes(
                 2, 1, job, [](std::size_t) {}, nullptr, again),
             (std::vector<std::string>{"0 up to 5: signal 6 (Aborted)", "1 up to 5: signal 6 (Aborted)"}));
+}
+
+TEST(Workers, tell_where_a_run_was_when_its_process_died) {
+  const auto job = [](std::size_t i) {
+    note_operation("accumulate");
+    note_tap(tap_name_of("w0/m1/accumulate/in.d.fc.weight"));
+    if (i > 0) note_operation("");
+    if (i > 1) note_run_ended();
+    std::abort();
+    return std::string();
+  };
+  const auto again = [](std::size_t, const Death& death) { return death.how; };
+
+  EXPECT_EQ(
+      run_in_processes(
+          3, 1, job, [](std::size_t) {}, nullptr, again),
+      (std::vector<std::string>{"signal 6 (Aborted) in accumulate, behind w0/m1/accumulate/in.d.fc.weight",
+                                "signal 6 (Aborted) behind w0/m1/accumulate/in.d.fc.weight", "signal 6 (Aborted)"}));
 }
 
 TEST(Workers, tell_a_kill_from_outside_from_a_deed_of_the_job) {

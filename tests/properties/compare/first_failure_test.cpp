@@ -53,6 +53,15 @@ TEST(FirstFailure, quotes_the_lens_that_judged_the_stage_on_bits_of_its_own) {
   EXPECT_EQ(first_failure(elsewhere)->lens, "end_to_end");
 }
 
+TEST(FirstFailure, names_the_stage_that_is_wrong_by_itself_before_one_where_two_runs_part) {
+  const TensorCheck between = failing("bitwise", "w1/cast/fc.weight", "cast");
+  const TensorCheck own = failing("local", "w0/reduce/fc.weight", "reduce");
+  const TensorCheck later = failing("local", "w1/m0/forward/fc.y", "forward");
+
+  EXPECT_EQ(first_failure(std::vector{between, own})->tap, own.tap);
+  EXPECT_EQ(first_failure(std::vector{between, later})->tap, between.tap);
+}
+
 TEST(FirstFailure, takes_batch_norms_sums_before_the_gradient_that_is_made_of_them) {
   const TensorCheck var = passing("local", "w0/m0/forward/bn.var", "forward");
   const TensorCheck dx = failing("local", "w0/m0/backward/d.bn.x", "backward");

@@ -1,5 +1,6 @@
 // Head and loss as one: the lenses hold what is left to the two composed, with logits that are never stored.
 #include "properties/compare/groups.hpp"
+#include "properties/operations/failing_kernel.hpp"
 #include "tests/kernels/token_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -103,10 +104,10 @@ TEST(HeadLoss, IsNotWhatStoredLogitsLeave) {
   EXPECT_EQ(failure->stage, "forward..loss");
 }
 
-TEST(HeadLoss, NamesTheGroupOfAGradientThatIsWrong) {
-  const Case c = with_head(Dtype::bf16);
-  const std::string tap = "w0/m0/backward/d.head.weight";
-  Trace right = run(c), wrong;
+/// A run one number of which is wrong.
+Trace damaged(const Case& c, const std::string& tap) {
+  const Trace right = run(c);
+  Trace wrong;
   wrong.claims = right.claims;
   wrong.groups = right.groups;
   for (const Tap& each : right.taps()) {
@@ -114,11 +115,32 @@ TEST(HeadLoss, NamesTheGroupOfAGradientThatIsWrong) {
     if (each.name.text() == tap) value.set(1, value.value(1) * 1.5 + 0.125);
     wrong.add(each.name, value);
   }
-  const auto checks = judged(c, wrong);
+  return wrong;
+}
+
+TEST(HeadLoss, NamesTheGroupOfAGradientThatIsWrong) {
+  const Case c = with_head(Dtype::bf16);
+  const std::string tap = "w0/m0/backward/d.head.weight";
+  const auto checks = judged(c, damaged(c, tap));
   const TensorCheck* failure = first_failure(checks);
   ASSERT_NE(failure, nullptr);
   EXPECT_EQ(failure->tap, tap);
   EXPECT_EQ(failure->stage, "forward..backward");
+}
+
+/// Not that of a product by itself, which the layers before it run.
+TEST(HeadLoss, NamesItsKernelWhereAGradientIsWrong) {
+  const std::pair<const char*, const char*> damages[] = {
+      {"", "d.head.weight"}, {"", "d.head.bias"}, {"", "d.head.x"}, {"wte", "d.wte.weight@head"}};
+  for (const auto& [tied, tensor] : damages) {
+    const Case c = with_head(Dtype::bf16, tied);
+    const std::string tap = std::string("w0/m0/backward/") + tensor;
+    const Trace wrong = damaged(c, tap);
+    const auto checks = judged(c, wrong);
+    ASSERT_NE(first_failure(checks), nullptr) << tap;
+    ASSERT_EQ(first_failure(checks)->tap, tap);
+    EXPECT_EQ(failing_kernel(c, checks, wrong.claims), "head_loss/chunked, kernels/head_loss/chunked.cu") << tap;
+  }
 }
 
 TEST(HeadLoss, CountsForNothingWhereTheCaseEndsOtherwise) {

@@ -9,6 +9,7 @@
 #include "oracle/case/io.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/what_if.hpp"
 #include "properties/faults/trials/fault_task.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/outcome.hpp"
@@ -26,6 +27,40 @@ FaultRecord record_of(const std::string& fault) {
 std::string likeliest(const std::string& fault) {
   const FaultRecord record = record_of(fault);
   return record.suspects.empty() ? "" : record.suspects.front().name;
+}
+
+/// What is right to be zero in most places is zero in the rest by many bugs.
+TEST(Diagnose, a_tensor_that_is_mostly_right_to_be_zero_is_not_called_cleared) {
+  const Case c;
+  const Trace trace;
+  const TensorCheck check;
+  const Evidence nothing(c, trace, check);
+  const Suspect& cleared = *find_suspect("all-zero");
+  const TapName name = tap_name_of("w0/unscale/d.fc.weight");
+
+  EXPECT_EQ(cleared.left(nothing, {name, Dtype::fp32, {0, 0, 0, 5}, {0, 0, 0, 0}}), std::nullopt);
+  EXPECT_NE(cleared.left(nothing, {name, Dtype::fp32, {0, 1, 2, 5}, {0, 0, 0, 0}}), std::nullopt);
+}
+
+/// What `output-left-as` says a tensor of these numbers would be, were all from element 2 on zero.
+std::optional<Values> with_a_tail_of_zeros(const Values& right) {
+  const Case c;
+  const Trace trace;
+  TensorCheck check;
+  check.tap = "w0/unscale/d.fc.weight";
+  Evidence evidence(c, trace, check);
+  Values got = right;
+  std::fill(got.begin() + 2, got.end(), 0);
+  evidence.held = {{tap_name_of(check.tap), Dtype::fp32, right, got}};
+  for (const Hypothesis& way : find_suspect("output-left-as")->ways(evidence))
+    if (way.sentence == "elements from 2 on are zero") return way.left.front();
+  ADD_FAILURE() << "no such way";
+  return std::nullopt;
+}
+
+TEST(Diagnose, a_part_that_is_mostly_right_to_be_zero_is_not_called_unwritten) {
+  EXPECT_EQ(with_a_tail_of_zeros({1, 2, 5, 0, 0, 0}), std::nullopt);
+  EXPECT_EQ(with_a_tail_of_zeros({1, 2, 5, 6, 0, 7}), (Values{1, 2, 0, 0, 0, 0}));
 }
 
 /// Two bugs of one stage whose formulas are easily taken for each other: each must point to its own suspect.

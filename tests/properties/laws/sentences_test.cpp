@@ -25,5 +25,15 @@ TEST(Sentences, tell_no_ratio_to_a_bound_of_nothing) {
             "w0/norm/norm[] by the local lens: expected 1, got 2, 2 of it; error 1, bound 0");
 }
 
+TEST(Sentences, tell_other_bits_of_one_value_as_what_they_are) {
+  TensorCheck check = failing(0, 0);
+  check.expected = check.got = check.error = 0;
+  check.elements = 4, check.differing = 2, check.failure = FailureClass::logic;
+
+  EXPECT_EQ(sentence_of(check, ""),
+            "w0/norm/norm[] by the local lens: 2 of 4 elements have other bits, of no other value: the sign of a zero, "
+            "or the order of what is equal");
+}
+
 }  // namespace
 }  // namespace tally::sentences_test

@@ -74,14 +74,31 @@ TEST(Operations, hold_how_their_tensors_stood_to_their_bounds) {
 
 TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
   const Case c = case_with_everything();
-  const OperationScope scope;
   CheckedRun judged = run_and_check(c, RunOptions{});
   for (TensorCheck& check : judged.outcome.checks)
     if (check.lens == "local" && check.tap == "w0/m0/forward/ln.y") check.status = Status::fail;
-  const auto operations = scope.records(c, judged.outcome.checks);
-  EXPECT_EQ(failing_kernel(c, judged.outcome.checks, operations).find("layer_norm.forward/"), 0u);
-  EXPECT_NE(failing_kernel(c, judged.outcome.checks, operations).find("kernels/"), std::string::npos);
-  EXPECT_EQ(failing_kernel(c, {}, operations), "");
+  const std::string kernel = failing_kernel(c, judged.outcome.checks, judged.trace.claims);
+  EXPECT_EQ(kernel.find("layer_norm.forward/"), 0u);
+  EXPECT_NE(kernel.find("kernels/"), std::string::npos);
+  EXPECT_EQ(failing_kernel(c, {}, judged.trace.claims), "");
+}
+
+/// A law may run others than the case's own: "eager" of an attention that fails in "online".
+TEST(Operations, name_the_variant_of_the_run_that_failed) {
+  Case c = case_with_everything();
+  OperationScope scope;
+  const CheckedRun right = run_and_check(c, RunOptions{});
+  c.execution.kernels["accumulate"] = "kahan";
+  CheckedRun wrong = run_and_check(c, RunOptions{});
+  for (TensorCheck& check : wrong.outcome.checks)
+    if (check.lens == "local" && check.tap.find("/accumulate/buffer.") != std::string::npos)
+      check.status = Status::fail;
+
+  scope.see_run(c, wrong);
+
+  ASSERT_EQ(variant_of(right.trace.claims, "accumulate"), "grid_stride");
+  EXPECT_EQ(scope.failing_kernel(wrong.outcome.checks).find("accumulate/kahan, kernels/"), 0u);
+  EXPECT_EQ(scope.failing_kernel(right.outcome.checks), "");
 }
 
 TEST(Operations, read_what_a_stage_computed_for_itself) {

@@ -1,0 +1,26 @@
+// Where a run is, in memory that outlives its process: what a crash is told by.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kernels/trace/tap_name.hpp"
+
+namespace tally {
+
+/// Plain bytes, cut where they do not fit: whoever writes them may end at any moment.
+struct LastPlace {
+  char operation[64];  // that runs; empty between two
+  char tap[128];       // that was left last; empty before a run and behind it
+};
+
+/// From now on, the runs of this process note where they are there; nullptr: nowhere.
+void note_places_in(LastPlace* place);
+void note_operation(std::string_view operation);
+void note_tap(const TapName& name);
+void note_run_ended();
+
+/// " in attention.forward, behind w0/m0/forward/in.att.q"; empty where nothing ran.
+std::string text_of(const LastPlace& place);
+
+}  // namespace tally
