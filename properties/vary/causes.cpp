@@ -61,6 +61,12 @@ const std::vector<VaryCause> all_causes{
      "clear gradients before a window's first micro-batch alone, and step behind its last one alone, so that the "
      "backward "
      "pass of each of them counts"},
+    {"ranks differ", "", "ranks differ in what they should have in common: {term}",
+     "give all ranks the same parameters, which DistributedDataParallel sends from the first or `broadcast` does, the "
+     "same options, and as many steps"},
+    {"a scale of its rank", "",
+     "a rank counts by a number of its own, as where what it has is clipped or scaled before ranks are added up",
+     "clip and scale behind the sum over ranks, by what all of them have"},
     {"ranks apart", "", "each of {R} ranks steps with its own gradient alone: that of the others does not come to it",
      "wrap the model in DistributedDataParallel, call the wrapped one, and leave a window's last `backward()` outside "
      "of `no_sync()`; or all-reduce gradients before the step"},
@@ -99,7 +105,9 @@ const std::vector<VaryCause> all_causes{
      "step behind a window's last micro-batch: `(i + 1) % K == 0`, where i counts from 0"},
     {"repeated rows", "", "{left} rows are trained on {times} in {window}", "fetch a new batch for every micro-batch"},
     {"options", "", "{step} is made with {term}, with the whole batch {meant}",
-     "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches"},
+     "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches or "
+     "ranks, "
+     "unless one that grows with them is meant"},
     {"kept beside", "",
      "what the optimizers step comes to the whole batch; what the loop keeps beside it does not: {term}",
      "move it once a window, behind the step, or weigh what each micro-batch adds to it by its rows; what is only "
@@ -125,6 +133,8 @@ const std::vector<VaryCause> all_causes{
      "look for a division by what a micro-batch may lack: items that count, a variance over one row"},
     {"error", "", "{sizes} end with {term}, the whole batch does not",
      "make the step run on micro-batches of any size, single rows and a short last one among them"},
+    {"error on ranks", "", "{sizes} end with {term}, the whole batch does not",
+     "let all ranks call the same collectives in the same order, and step as often"},
     {"unknown", "",
      "the loop ends elsewhere than with the whole batch, and no gradient that a step was handed tells how",
      "compare what it does a micro-batch with what it does a window"},

@@ -7,9 +7,9 @@
 namespace tally {
 namespace {
 
-double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+double whole_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-bool near(double a, double b, double sharpness) {
+bool are_near(double a, double b, double sharpness) {
   return std::fabs(a - b) <= sharpness * std::max(std::fabs(a), std::fabs(b));
 }
 
@@ -40,17 +40,18 @@ std::vector<double> hidden_shares(const WeighedPartition& partition, const std::
     shares.push_back(
         partition.weights->found[k] == 0 ? 0 : factors[k] * partition.weights->meant[k] / partition.weights->found[k]);
   const bool positive = std::ranges::all_of(shares, [](double share) { return share >= 0; });
-  return positive && near(sum_of(shares), 1, sharpness) && are_of_counts(shares, sharpness) ? shares
-                                                                                            : std::vector<double>{};
+  return positive && are_near(whole_of(shares), 1, sharpness) && are_of_counts(shares, sharpness)
+             ? shares
+             : std::vector<double>{};
 }
 
 bool has_a_scale_of_its_own(const WeighedPartition& partition, double sharpness) {
   if (partition.counts.as_left || partition.counts.ranks > 1) return false;
   const std::vector<double> shares = meant_shares(partition);
-  if (near(sum_of(shares), 1, sharpness) && are_of_counts(shares, sharpness)) return false;
+  if (are_near(whole_of(shares), 1, sharpness) && are_of_counts(shares, sharpness)) return false;
   const auto follow = [&](const std::vector<double>& own) {
     for (std::size_t k = 0; k < shares.size(); ++k)
-      if (!near(shares[k] * own[0], shares[0] * own[k], sharpness)) return false;
+      if (!are_near(shares[k] * own[0], shares[0] * own[k], sharpness)) return false;
     return true;
   };
   return !follow(partition.counts.rows) && !follow(partition.counts.items);

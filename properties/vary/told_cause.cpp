@@ -269,6 +269,8 @@ std::optional<ToldCause> told_beside(const VaryGap& gap) {
 
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
   if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
+  const VaryRun* run = book.found(high_run(book.runs(), gap.sizes, frozen));
+  if (run != nullptr && !run->ranks_apart.empty()) return ToldCause{"ranks differ", {{"term", run->ranks_apart}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;
   auto told = told_by_weights(report, book, {gap.sizes, frozen, 0});
   const bool behind = told && (told->name == "behind the first step" || told->name == "unknown");

@@ -69,7 +69,8 @@ void take_end(VaryReport& report, const RunBook& book) {
   const auto error = std::ranges::find(report.gaps, "error", &VaryGap::kind);
   if (error != report.gaps.end()) {
     report.partition = error->sizes;
-    return tell(report, {"error", {{"sizes", partition_text(error->sizes)}, {"term", error->error}}});
+    return tell(report, {error->sizes.ranks > 1 ? "error on ranks" : "error",
+                         {{"sizes", partition_text(error->sizes)}, {"term", error->error}}});
   }
   if (count_of(report.gaps, "not judged") == report.gaps.size()) {
     report.verdict = "error", report.cause = "not finite in the whole batch";

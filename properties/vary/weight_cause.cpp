@@ -153,7 +153,7 @@ std::optional<ToldCause> formula_cause(const std::vector<WeighedPartition>& part
   return std::nullopt;
 }
 
-constexpr const char* divide_by_what_counts =
+constexpr const char* divide_by_all_that_counts =
     "divide each sum by all that counts in the window: `loss.sum() / window_items`";
 
 CauseNumbers hidden_numbers(const WeighedPartition& partition) {
@@ -178,7 +178,7 @@ std::optional<ToldCause> hidden_cause(const WeighedPartition& partition, double 
     for (std::size_t k = 0; fits && k < shares.size(); ++k)
       fits = says_nothing(*partition.weights, k) ||
              near(ratio_of(*partition.weights, k), factors[k] / shares[k], sharpness);
-    if (fits) return ToldCause{name, hidden_numbers(partition), divide_by_what_counts};
+    if (fits) return ToldCause{name, hidden_numbers(partition), divide_by_all_that_counts};
   }
   return std::nullopt;
 }
@@ -195,7 +195,7 @@ std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double 
   bool fit = std::ranges::any_of(shares, [&](double share) { return !near(share, shares[0], sharpness); });
   for (std::size_t k = 0; fit && k < shares.size(); ++k)
     fit = near(ratio_of(*partition.weights, k) * shares[k], ratio_of(*partition.weights, 0) * shares[0], sharpness);
-  if (fit) return ToldCause{"1/n_k and a factor", hidden_numbers(partition), divide_by_what_counts};
+  if (fit) return ToldCause{"1/n_k and a factor", hidden_numbers(partition), divide_by_all_that_counts};
   return std::nullopt;
 }
 
@@ -243,6 +243,7 @@ ToldCause cause_of_weights(const std::vector<WeighedPartition>& partitions, doub
   if (auto told = hidden_cause(first, sharpness)) return *told;
   if (auto told = scaled_cause(first, sharpness)) return *told;
   const std::string shape = shape_of(first, sharpness);
+  if (first.counts.ranks > 1 && shape != "a factor") return {"a scale of its rank", numbers_of(first, false)};
   return {shape == "weights" && has_a_scale_of_its_own(first, sharpness) ? "a scale of its own" : shape,
           numbers_of(first, false)};
 }

@@ -144,6 +144,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   may_lack(reader, "rows_hash", out.rows_hash), may_lack(reader, "items", out.items);
   may_lack(reader, "places", out.places);
   may_lack(reader, "options", out.options), may_lack(reader, "uncleared", out.uncleared);
+  may_lack(reader, "ranks_apart", out.ranks_apart);
   if (value.contains("stepped_early") && !value.at("stepped_early").is_null())
     reader("stepped_early", out.stepped_early.emplace());
   if (value.contains("repeated") && !value.at("repeated").is_null()) reader("repeated", out.repeated.emplace());

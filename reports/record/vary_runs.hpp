@@ -79,6 +79,7 @@ struct VaryRun {
   std::vector<std::vector<std::vector<VaryOption>>> options;  // of each window, of each step
   std::vector<int> uncleared;  // windows whose step was handed what the one before had left
   std::vector<VaryLeftOver> left_over;
+  std::string ranks_apart;  // in what ranks differ that they should have in common
   std::optional<VaryEarly> stepped_early;
   std::optional<VaryRepeated> repeated;
   std::optional<VaryError> error;

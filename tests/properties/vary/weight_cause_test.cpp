@@ -59,6 +59,7 @@ TEST(WeightCause, of_ranks_counts_what_each_of_them_holds) {
   EXPECT_EQ(number(own, "n"), "11");
   EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k < 2 ? 1 : 0; }).name, "ranks apart");
   EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k == 1 ? 1 : 0; }).name, "0");
+  EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k < 2 ? 0.75 : 0.6; }).name, "a scale of its rank");
 }
 
 TEST(WeightCause, counts_items_and_names_the_micro_batch_that_is_farthest_off) {

@@ -21,7 +21,7 @@ json document() {
     "runs": [
       {"sizes": null, "precision": "float64", "moved": 1, "moved_by": "float64", "again": false, "frozen": ["batch_norm"],
        "tensors": [{"name": "w", "scale": 0.5, "max": null, "rms": 0.25, "stepped": true}], "steps": [1, 1], "micro_batches": [3, 3],
-       "rows_hash": "abc", "items": [[10, 7, 3], [9, 4, 7]], "error": null, "trained": false,
+       "rows_hash": "abc", "ranks_apart": "rank 1 stands", "items": [[10, 7, 3], [9, 4, 7]], "error": null, "trained": false,
        "options": [[[{"name": "lr", "value": 0.1}, {"name": "eps", "value": null}]], []], "uncleared": [1],
        "left_over": [{"window": 1, "rows": 4, "lost": true}]},
       {"sizes": [3, 5], "precision": "float32", "error": {"type": "ValueError", "text": "no", "file": null, "line": null}}],
@@ -53,6 +53,7 @@ TEST(VaryRuns, AreReadAsTheRecorderWritesThem) {
             HowRun({.precision = "float64", .moved = 1, .moved_by = "float64", .frozen = {"batch_norm"}}));
   EXPECT_TRUE(std::isnan(runs.runs[0].tensors[0].distance())) << "null is not finite";
   EXPECT_TRUE(runs.runs[0].tensors[0].stepped);
+  EXPECT_EQ(runs.runs[0].ranks_apart, "rank 1 stands");
   EXPECT_FALSE(runs.runs[0].trained);
   EXPECT_EQ(runs.runs[0].items[1], (std::vector<double>{9, 4, 7}));
   ASSERT_TRUE(runs.runs[1].error);

@@ -18,10 +18,10 @@ RANKS = ["--nproc", "2", "--set", "--batch-size {rows} --accum {k}", os.path.joi
 
 class Ranks(Varied):
     def fails(self, kind, cause):
-        return self.vary(FAIL, *RANKS, kind, said=[cause, "2 ranks with micro-batches of 2 rows end ", "ranks.py:61 `optimizer.step()`"])
+        return self.vary(FAIL, *RANKS, kind, said=[cause, "2 ranks with micro-batches of 2 rows end ", "ranks.py:63 `optimizer.step()`"])
 
     def test_right_loops_come_to_the_whole_batch(self):
-        for kind in ("no sync", "added up", "seeded by rank"):
+        for kind in ("no sync", "added up", "seeded by rank", "waits at its end"):
             with self.subTest(kind):
                 said = self.vary(PASS, *RANKS, kind, said=["gloo stood in for nccl", "2 on each of 2 ranks", "1, 1 on each of 2 ranks"])
                 self.assertNotIn("error", said)
@@ -36,6 +36,14 @@ class Ranks(Varied):
     def test_ranks_that_do_not_meet_are_named(self):
         for kind in ("not wrapped", "calls the inner"):
             self.fails(kind, "each of 2 ranks steps with its own gradient alone")
+
+    def test_what_ranks_do_not_have_in_common_is_named(self):
+        for kind, said in (("begins apart", "rank 1 begins with another 0.weight than rank 0"),
+                           ("own rate", "in window 0 rank 1 steps with lr = 0.02, rank 0 with 0.01")):
+            self.vary(FAIL, *RANKS, kind, said=["ranks differ in what they should have in common: " + said])
+
+    def test_a_clip_before_ranks_are_added_up_is_named(self):
+        self.fails("clips its own", "a rank counts by a number of its own, as where what it has is clipped")
 
     def test_parameters_of_every_rank_are_compared(self):
         self.vary(FAIL, *RANKS, "one drifts", said=["2 ranks with micro-batches of 2 rows end ", "(0.bias alone)"])

@@ -25,6 +25,7 @@ class Ended:
     left_over: list = field(default_factory=list)  # {"window", "rows", "lost"}: what an epoch left over of its micro-batches
     stepped_early: dict = None  # {"window", "behind", "of"}: a window that is stepped behind fewer micro-batches than others
     repeated: dict = None  # {"window", "rows", "times"}: what it trains on more often than the whole batch's windows do
+    ranks_apart: str = ""  # in what ranks differ that they should have in common
     error: dict = None
     trained: bool = True  # whether any tensor is another than before
     places: list = field(default_factory=list)  # the same of what the losses read, ignored labels too
@@ -59,7 +60,7 @@ class Executor:
         return {**ask, "tensors": [] if ended.error else self.apart(ended, against), "steps": ended.steps,
                 "micro_batches": ended.micro_batches, "rows_hash": ended.rows_hash, "items": ended.items if all(ended.items) else [],
                 "places": ended.places if all(ended.places) else [], "options": ended.options, "uncleared": ended.uncleared,
-                "left_over": ended.left_over, "stepped_early": ended.stepped_early, "repeated": ended.repeated,
+                "left_over": ended.left_over, "ranks_apart": ended.ranks_apart, "stepped_early": ended.stepped_early, "repeated": ended.repeated,
                 "error": ended.error, "trained": ended.trained}
 
     def apart(self, ended, against):

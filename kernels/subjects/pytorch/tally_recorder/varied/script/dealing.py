@@ -11,7 +11,7 @@ def stepped_early(dealt, sizes):
 
 def repeated(seen, sizes, of_whole):
     """The first window in which rows of a loader are in more micro-batches of their size than in the whole batch's."""
-    for window, (dealt, (rows, times)) in enumerate(zip(seen["dealt"], seen.get("repeated", []))):
+    for window, (dealt, (rows, times)) in enumerate(zip(seen.get("dealt", []), seen.get("repeated", []))):
         if times > of_whole > 0 and set(dealt) <= set(sizes):
             return {"window": window, "rows": rows, "times": times}
     return None

@@ -9,6 +9,7 @@ import os
 import random
 import runpy
 import sys
+import threading
 import time
 import traceback
 
@@ -25,8 +26,8 @@ from .kept import keep, kept
 from .loaders import Loaders
 from .own_values import OwnValues
 from .presets import PRESETS, load
-from .ranks import Local, all_end, environment, free_port, join_by_gloo, of_rank, wait_for_others
-from .roots import roots
+from .ranks import Local, all_end, end_with_others, environment, free_port, join_by_gloo, of_rank, wait_for_others
+from .roots import WRAPPERS, roots
 from .seen import Enough, Seen
 
 
@@ -96,6 +97,8 @@ class Driver:
             if isinstance(layer, (torch.nn.RNNBase, torch.nn.MultiheadAttention)) and layer.dropout:
                 self.functions.dropped, layer.dropout = True, 0.0
         for name, layer in layers_of([("", module)]):
+            while name.startswith(WRAPPERS):
+                name = name.partition(".")[2]
             self.layers[f"{type(layer).__name__} {name}".strip()] = layer
             if "batch_norm" in self.run["frozen"] and layer.training:
                 hold(layer)
@@ -120,6 +123,10 @@ class Driver:
     def apart(self, beside):
         """How far the run ends from the kept one, or why that cannot be said; a run that is kept itself stands for it."""
         tensors = self.seen.tensors(beside)
+        share = next((name for name, tensor in tensors.items() if hasattr(tensor, "full_tensor")), None)
+        if share:
+            return {"refused": f"{self.run['script']}: found {share} as a DTensor, of which a rank has a share (FSDP2), expected whole "
+                               "parameters; vary it without sharding"}
         if self.run["keep"]:
             keep(self.run["keep"], tensors)
         try:
@@ -176,6 +183,8 @@ def run(path, rank, ranks, port):
     for own, taken in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(own, taken)
     driver = Driver(path, rank, ranks)
+    if ranks > 1:
+        threading.Thread(target=end_with_others, args=(driver, rank, ranks), daemon=True).start()
     error = driver.ended()
     if not driver.seen.told:
         driver.write(error)

@@ -11,7 +11,8 @@ import torch
 
 from ..weights import flat_of
 
-PATIENCE = 120  # seconds that a rank may wait for others: within a collective, and behind its own last window
+PATIENCE = 60  # seconds that a rank may wait for others: within a collective, and behind its own last window
+GRACE = 3  # seconds behind another rank's last window, after which one that has stepped in its own waits for nothing but the others
 NO_GLOO = "gloo stood in for nccl, which needs GPUs"
 
 
@@ -66,6 +67,18 @@ def wait_for_others(folder, rank, ranks):
         time.sleep(0.01)
 
 
+def end_with_others(driver, rank, ranks):
+    """In a thread: where another rank has shown its windows, and is ended, this one may wait for it, as at a barrier."""
+    while not any(os.path.exists(done_file(driver.folder, each)) for each in range(ranks) if each != rank):
+        time.sleep(0.05)
+    time.sleep(GRACE)
+    if not driver.seen.told and driver.seen.has_shown():
+        driver.seen.told = True
+        driver.write()
+        wait_for_others(driver.folder, rank, ranks)
+        os._exit(0)
+
+
 def join_by_gloo(cast, said):
     """Of a process that is a rank: it joins by gloo where there are no GPUs, and a model that is wrapped is cast before, as the
     buckets of its gradients are made then."""
@@ -113,6 +126,22 @@ def farther(one, other):
     return one if one["max"] >= other["max"] else other
 
 
+def apart(seen):
+    """In what one rank differs from the first that ranks should have in common; empty where nothing was seen."""
+    first, *others = seen
+    for rank, each in enumerate(others, 1):
+        name = next((name for name, sums in each.get("begins", {}).items() if first["begins"].get(name) != sums), None)
+        if name:
+            return f"rank {rank} begins with another {name} than rank 0"
+        if each["steps"] != first["steps"]:
+            return f"rank {rank} steps {each['steps']} times in its windows, rank 0 {first['steps']} times"
+        for window, pair in enumerate(zip(each["options"], first["options"])):
+            for own, meant in (options for steps in zip(*pair) for options in zip(*steps)):
+                if own != meant:
+                    return f"in window {window} rank {rank} steps with {own['name']} = {own['value']:.6g}, rank 0 with {meant['value']:.6g}"
+    return ""
+
+
 def joined(seen):
     """What all ranks saw, as if one had seen it: micro-batches of one rank behind those of another."""
     first, *others = seen
@@ -121,7 +150,7 @@ def joined(seen):
     if wrong:  # of the first: the others may have lost it
         rank = wrong[0][1]
         error = {**seen[rank]["error"], "text": f"on rank {rank}: {seen[rank]['error']['text']}"}
-    out = {**first, "error": error}
+    out = {**first, "error": error, "ranks_apart": apart(seen)}
     windows = min(len(each["steps"]) for each in seen)
     for key in ("rows", "dealt", "items"):
         out[key] = [[one for each in seen for one in each[key][window]] for window in range(windows)]

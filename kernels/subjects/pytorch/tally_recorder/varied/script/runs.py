@@ -163,7 +163,7 @@ class Script(Executor):
         if seen["error"] and own:
             self.kept.pop((moved, frozen), None)
         found = {key: seen.get(key, []) for key in ("tensors", "steps", "micro_batches", "items", "options", "uncleared", "left_over")}
-        return Ended(**found, rows_hash=rows, stepped_early=early, repeated=repeated(seen, sizes, self.times), error=seen["error"],
+        return Ended(**found, rows_hash=rows, stepped_early=early, ranks_apart=seen.get("ranks_apart", ""), repeated=repeated(seen, sizes, self.times), error=seen["error"],
                      trained=seen.get("trained", True))
 
     def apart(self, ended, _):

@@ -75,6 +75,7 @@ class Seen:
 
     def __init__(self, windows, finished, watch=None, looks_back=True, local=None):
         self.local = local  # of a rank: what its own backward passes bring
+        self.begins = {}  # of a rank: sums of each parameter at its first step
         self.wanted, self.finished, self.watch, self.looks_back = windows, finished, watch, looks_back
         self.windows, self.window, self.optimizers = [], Window(), []
         self.named, self.beside, self.before, self.sums = None, {}, None, {}
@@ -114,6 +115,10 @@ class Seen:
         self.finished()
         raise Enough
 
+    def has_shown(self):
+        """Whether it is behind the step of its last window."""
+        return bool(self.window.steps) and len(self.windows) + 1 >= self.wanted
+
     def close(self):
         self.windows.append(self.window)
         self.window = Window()
@@ -124,6 +129,8 @@ class Seen:
         self.window.options.append(options_of(optimizer))
         self.window.uncleared = self.window.uncleared or self.uncleared.is_handed(optimizer)
         self.find()  # now: a script that ends behind this window leaves no modules
+        if self.local and not self.begins:
+            self.begins = sums_of({name: self.named[name] for name in self.stepped()})
         if self.before is None and self.looks_back:
             self.before = {name: tensor.clone() for name, tensor in self.tensors().items()}
             self.sums = sums_of(self.beside)
@@ -256,7 +263,7 @@ class Seen:
                 "repeated": [window.rows().repeated() for window in windows], "items": [window.items for window in windows], "options": [window.options for window in windows],
                 "uncleared": [i for i, window in enumerate(windows) if window.uncleared],
                 "left_over": [{"window": i, **window.left_over} for i, window in enumerate(windows) if window.left_over],
-                "optimizers": len(self.optimizers), "places": self.places, "drawn": self.drawn,
+                "optimizers": len(self.optimizers), "begins": self.begins, "places": self.places, "drawn": self.drawn,
                 "trained": not self.looks_back or any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}
 
     def find(self):
