@@ -102,8 +102,8 @@ def main(arguments):
             answer, document = judged(script, options.out)
             script.say_done()
         if max(script.nproc, default=1) > 1 and answer["verdict"] == "pass" and all(run["ranks"] == 1 for run in document["runs"]):
-            raise CaptureError(f"tally: found {program[0] if isinstance(program, list) else program}, which asks for no ranks, expected the program of this recorder; "
-                               "build it anew, or set TALLY")
+            raise CaptureError(f"tally: found {program}, which asks for no ranks, expected the program of this recorder; build it anew, or "
+                               "set TALLY")
         if script.drawn and answer["verdict"] != "pass":
             raise CaptureError(f"{options.script}: found numbers that are drawn for each micro-batch ({script.drawn}), others with other "
                                "micro-batches, expected none; draw them with the rows, in the data set, or vary the step as a function, "

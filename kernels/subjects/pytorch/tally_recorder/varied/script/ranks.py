@@ -138,7 +138,7 @@ def apart(seen):
         for window, pair in enumerate(zip(each["options"], first["options"])):
             for own, meant in (options for steps in zip(*pair) for options in zip(*steps)):
                 if own != meant:
-                    return f"in window {window} rank {rank} steps with {own['name']} = {own['value']:.6g}, rank 0 with {meant['value']:.6g}"
+                    return f"in window {window} rank {rank} steps with {own['name']} = {own['value']}, rank 0 with {meant['value']}"
     return ""
 
 
