@@ -10,9 +10,12 @@
 // stores P and dS in S before they weigh, as products of 16-bit operands need them.
 #include "kernels/attention/key_gradients.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::backward_kernel {
 namespace {
+
+constexpr int block_of_keys = 16;
 
 template <class S, int keys, bool cast>
 __global__ void query_gradients(AttentionPlaces<S> at) {
@@ -49,9 +52,11 @@ KernelClaim claim(const char* variant, const char* algorithm) {
 
 const RegisterKernel registered("attention.backward", claim("naive", "recompute"), backward<1, false>);
 const RegisterKernel registered_blocks("attention.backward", claim("recompute_blocks", "recompute"),
-                                       backward<16, false>, KernelUse::when_named);
+                                       backward<block_of_keys, false>, KernelUse::when_named);
 const RegisterKernel registered_cast("attention.backward", claim("recompute_cast", "recompute_cast"),
-                                     backward<16, true>, KernelUse::when_named);
+                                     backward<block_of_keys, true>, KernelUse::when_named);
+const RegisterEdges registered_keys("keys of a sequence", {block_of_keys}, "a block of keys");
+const RegisterEdges registered_windows("keys of a sliding window", {block_of_keys}, "a block of keys");
 
 }  // namespace
 }  // namespace tally::backward_kernel

@@ -13,11 +13,13 @@
 #include "kernels/attention/attention_rows.hpp"
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::forward_online_kernel {
 namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
+constexpr int block_of_keys = 16, pair_of_keys = 2, keys_at_once_in_base_two = 4;
 
 enum class Weights { plain, cast_after_sum, cast_before_sum, folded };
 
@@ -99,14 +101,22 @@ KernelClaim claim(const char* variant, std::int64_t keys, const char* algorithm 
       .variant = variant, .algorithm = algorithm, .additions = {{SumStep::runs, keys}}, .function_ulp = detmath_ulp};
 }
 
-const RegisterKernel registered("attention.forward", claim("online_blocks", 16), forward<16>, KernelUse::when_named);
-const RegisterKernel registered_pairs("attention.forward", claim("online_pairs", 2), forward<2>, KernelUse::when_named);
-const RegisterKernel registered_cast("attention.forward", claim("online_cast", 16, "online_cast"),
-                                     forward<16, Weights::cast_after_sum>, KernelUse::when_named);
-const RegisterKernel registered_cast_sum("attention.forward", claim("online_cast_sum", 16, "online_cast_sum"),
-                                         forward<16, Weights::cast_before_sum>, KernelUse::when_named);
-const RegisterKernel registered_exp2("attention.forward", claim("online_exp2", 4, "online_exp2"),
-                                     forward<4, Weights::folded>, KernelUse::when_named);
+const RegisterKernel registered("attention.forward", claim("online_blocks", block_of_keys), forward<block_of_keys>,
+                                KernelUse::when_named);
+const RegisterKernel registered_pairs("attention.forward", claim("online_pairs", pair_of_keys), forward<pair_of_keys>,
+                                      KernelUse::when_named);
+const RegisterKernel registered_cast("attention.forward", claim("online_cast", block_of_keys, "online_cast"),
+                                     forward<block_of_keys, Weights::cast_after_sum>, KernelUse::when_named);
+const RegisterKernel registered_cast_sum("attention.forward",
+                                         claim("online_cast_sum", block_of_keys, "online_cast_sum"),
+                                         forward<block_of_keys, Weights::cast_before_sum>, KernelUse::when_named);
+const RegisterKernel registered_exp2("attention.forward", claim("online_exp2", keys_at_once_in_base_two, "online_exp2"),
+                                     forward<keys_at_once_in_base_two, Weights::folded>, KernelUse::when_named);
+
+const RegisterEdges registered_keys("keys of a sequence", {pair_of_keys, keys_at_once_in_base_two, block_of_keys},
+                                    "a block of keys");
+const RegisterEdges registered_windows("keys of a sliding window",
+                                       {pair_of_keys, keys_at_once_in_base_two, block_of_keys}, "a block of keys");
 
 }  // namespace
 }  // namespace tally::forward_online_kernel

@@ -3,6 +3,7 @@
 #include "kernels/ranks/division.hpp"
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::stage {
 namespace {
@@ -25,6 +26,8 @@ double divisor(const Run& run) {
   }
   return 0;
 }
+
+const RegisterEdges registered_items("items of a window", {0}, "nothing to divide by", "reduce.divide");
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include "kernels/training_step/pipeline.hpp"
 #include "oracle/case/pipeline.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally {
 namespace {
@@ -31,6 +32,8 @@ Passes by_chunk(const Case& c, std::size_t stage, int micro_batches) {
   }
   return passes;
 }
+
+const RegisterEdges registered_chunks("chunks of a stage", {2}, "a round of micro-batches goes through the next chunk");
 
 }  // namespace
 

@@ -5,10 +5,19 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "oracle/case/sizes.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
+
+std::vector<std::int64_t> users_of_tables(const Case& c) {
+  std::vector<std::int64_t> found;
+  for (const Layer& table : c.model.layers)
+    if (table.kind == "embedding") found.push_back(1 + std::ranges::count(c.model.layers, table.name, &Layer::tied));
+  return found;
+}
+const RegisterSize registered_users{{.name = "users of a table", .least = 1, .in = users_of_tables}};
 
 LayerInput layer_before(std::size_t i) { return static_cast<LayerInput>(i) - 1; }
 

@@ -2,6 +2,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/sequences.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally {
 namespace {
@@ -11,6 +12,20 @@ constexpr std::int64_t exact_in_binary64 = std::int64_t{1} << 53;
 std::optional<std::int64_t> exact_or_none(std::int64_t weight) {
   return weight >= 0 && weight <= exact_in_binary64 ? std::optional(weight) : std::nullopt;
 }
+
+/// Rows that have a weight.
+std::vector<std::int64_t> items_of_windows(const Case& c) {
+  const ItemWeights weights(c);
+  std::vector<std::int64_t> found;
+  std::int64_t row = 0;
+  for (const auto& window : c.windows) {
+    found.push_back(0);
+    for (const std::int64_t rows : window)
+      for (const std::int64_t end = row + rows; row < end; ++row) found.back() += weights.nearest(row) > 0;
+  }
+  return found;
+}
+const RegisterSize registered_items{{.name = "items of a window", .in = items_of_windows}};
 
 }  // namespace
 

@@ -7,9 +7,22 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/sizes.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
+namespace {
+
+std::vector<std::int64_t> of_pipeline(const Case& c, std::size_t (*of)(const Case&)) {
+  if (!is_pipelined(c)) return {};
+  return {static_cast<std::int64_t>(of(c))};
+}
+std::vector<std::int64_t> stages(const Case& c) { return of_pipeline(c, stages_of); }
+std::vector<std::int64_t> chunks(const Case& c) { return of_pipeline(c, chunks_of); }
+const RegisterSize registered_stages{{.name = "stages of a pipeline", .least = 2, .in = stages}};
+const RegisterSize registered_chunks{{.name = "chunks of a stage", .least = 1, .in = chunks}};
+
+}  // namespace
 
 std::size_t stages_of(const Case& c) {
   return in_ranks(c) ? static_cast<std::size_t>(rank_number(c, "pipeline.stages")) : 1;

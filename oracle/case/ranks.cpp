@@ -10,6 +10,7 @@
 #include "oracle/case/json.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/shards.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally {
 namespace {
@@ -30,6 +31,30 @@ std::vector<Rows> rows_of_rank(const Case& whole, std::size_t rank) {
   }
   return all;
 }
+
+std::vector<std::int64_t> ranks_of_windows(const Case& c) {
+  std::vector<std::int64_t> found;
+  for (std::size_t w = 0; w < c.windows.size() && in_ranks(c); ++w)
+    found.push_back(static_cast<std::int64_t>(ranks_of(c, w)));
+  return found;
+}
+std::vector<std::int64_t> micro_batches_of_ranks(const Case& c) {
+  std::vector<std::int64_t> found;
+  for (std::size_t w = 0; w < c.windows.size(); ++w)
+    for (std::size_t rank = 0; rank < ranks_of(c, w); ++rank)
+      found.push_back(static_cast<std::int64_t>(micro_batches_of(c, w, rank)));
+  return found;
+}
+std::vector<std::int64_t> rows_of_micro_batches(const Case& c) {
+  std::vector<std::int64_t> found;
+  for (const auto& window : c.windows) found.insert(found.end(), window.begin(), window.end());
+  return found;
+}
+
+const RegisterSize registered_ranks{{.name = "ranks", .least = 1, .in = ranks_of_windows}};
+const RegisterSize registered_micro_batches{
+    {.name = "micro-batches of a window on a rank", .in = micro_batches_of_ranks}};
+const RegisterSize registered_rows{{.name = "rows of a micro-batch", .least = 1, .in = rows_of_micro_batches}};
 
 }  // namespace
 

@@ -1,6 +1,9 @@
 #include "oracle/layers/attention.hpp"
 
+#include <algorithm>
+
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/sizes.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -58,6 +61,46 @@ const RegisterContract registered{
      .kept_for_backward = {"y", "lse"},
      .definition = "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees; "
                    "the weights times mask / (1 - p), which belongs to sequence, head, query and key"}};
+
+template <class Add>
+std::vector<std::int64_t> of_attentions(const Case& c, Add add) {
+  std::vector<std::int64_t> found;
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
+    if (c.model.layers[i].kind == "attention") add(found, i);
+  return found;
+}
+
+std::vector<std::int64_t> keys_of_sequences(const Case& c) {
+  return of_attentions(c, [&](auto& found, std::size_t) { found = c.sequences; });
+}
+/// Of windows that some sequence is longer than: others hide nothing.
+std::vector<std::int64_t> keys_of_windows(const Case& c) {
+  return of_attentions(c, [&](auto& found, std::size_t i) {
+    const std::int64_t window = c.model.layers[i].integer("window");
+    const bool hides = std::ranges::any_of(c.sequences, [&](std::int64_t length) { return length > window; });
+    if (window > 0 && hides) found.push_back(window);
+  });
+}
+std::vector<std::int64_t> readers_of_a_head(const Case& c) {
+  return of_attentions(c, [&](auto& found, std::size_t i) {
+    found.push_back(c.model.layers[i].integer("heads") / key_heads_of(c.model.layers[i]));
+  });
+}
+std::vector<std::int64_t> key_heads(const Case& c) {
+  return of_attentions(c, [&](auto& found, std::size_t i) { found.push_back(key_heads_of(c.model.layers[i])); });
+}
+std::vector<std::int64_t> features_of_heads(const Case& c) {
+  return of_attentions(c, [&](auto& found, std::size_t i) {
+    found.push_back(features_before(c.model, i) / c.model.layers[i].integer("heads"));
+  });
+}
+
+const RegisterSize registered_keys{{.name = "keys of a sequence", .least = 1, .in = keys_of_sequences}};
+const RegisterSize registered_windows{{.name = "keys of a sliding window", .least = 1, .in = keys_of_windows}};
+const RegisterSize registered_readers{
+    {.name = "query heads that read one head of k and v", .least = 1, .in = readers_of_a_head}};
+const RegisterSize registered_key_heads{{.name = "heads of k and v", .least = 1, .in = key_heads}};
+const RegisterSize registered_features{{.name = "features of a head", .least = 1, .in = features_of_heads}};
 
 }  // namespace
 

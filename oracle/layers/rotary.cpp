@@ -1,5 +1,6 @@
 #include "oracle/layers/rotary.hpp"
 
+#include "oracle/case/sizes.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -33,6 +34,23 @@ const RegisterContract registered_rotary{
      .input_misfits = rotary_sizes,
      .reads_positions = true,
      .definition = "y = x, each head's pairs of features turned by position · base^(-2 i / dimensions)"}};
+
+template <class Of>
+std::vector<std::int64_t> of_rotary(const Case& c, Of of) {
+  std::vector<std::int64_t> found;
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
+    if (c.model.layers[i].kind == "rotary")
+      found.push_back(of(RotaryPairs(c.model.layers[i], features_before(c.model, i))));
+  return found;
+}
+std::vector<std::int64_t> turning(const Case& c) {
+  return of_rotary(c, [](const RotaryPairs& pairs) { return pairs.pairs(); });
+}
+std::vector<std::int64_t> standing_still(const Case& c) {
+  return of_rotary(c, [](const RotaryPairs& pairs) { return pairs.size - pairs.rotated; });
+}
+const RegisterSize registered_pairs{{.name = "pairs of a head that turn", .least = 1, .in = turning}};
+const RegisterSize registered_still{{.name = "features of a head that stand still", .in = standing_still}};
 
 std::int64_t rotated_of(const Choice& rotary, std::int64_t size) {
   const std::int64_t given = rotary.integer("dimensions");

@@ -7,6 +7,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/campaign.hpp"
+#include "properties/generators/drawn_norms.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -23,6 +24,7 @@ int cases_drawn(const Law& law, double effort) {
 }
 
 Plan shaped(Plan plan, const Law& law) {
+  draw_norms(plan);
   draw_options(plan);
   if (law.any_values) draw_values(plan);
   draw_formats(plan);

@@ -7,13 +7,26 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/sizes.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_norms.hpp"
+#include "properties/generators/drawn_size.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x9b05688cu;
+constexpr std::uint64_t apart = 0x9b05688cu, apart_of_ranks = 0x3ab1f6c7u, apart_of_norms = 0x77d3e2a5u;
+constexpr std::int64_t most_rank = 4;
+
+std::vector<std::int64_t> ranks_of_adapters(const Case& c) {
+  std::vector<std::int64_t> found;
+  for (const std::string& name : adapted_layers(c.model))
+    for (const Layer& l : c.model.layers)
+      if (l.name == name + "_a") found.push_back(l.integer("out"));
+  return found;
+}
+const RegisterSize registered_ranks{{.name = "rank of an adapter", .least = 1, .in = ranks_of_adapters}};
 
 /// The layer that `name` is read from, where nothing is named; it gets a name where it has none.
 std::string read_by(std::vector<Layer>& layers, std::size_t i) {
@@ -25,7 +38,7 @@ std::string read_by(std::vector<Layer>& layers, std::size_t i) {
 
 class Adapters {
  public:
-  explicit Adapters(Plan& plan) : plan_(plan), random_(plan.seed ^ apart) {}
+  explicit Adapters(Plan& plan) : plan_(plan), random_(plan.seed ^ apart), ranks_(plan.seed ^ apart_of_ranks) {}
 
   void add() {
     std::vector<Layer>& layers = plan_.hidden;
@@ -33,7 +46,7 @@ class Adapters {
     for (std::size_t i = layers.size(); i-- > 0;) {
       if (is_norm(layers[i]) && one_in(2) && layers[i].options.contains("affine") && layers[i].flag("affine"))
         layers[i].trainable = false;
-      if (layers[i].kind != "linear" || (any && one_in(2))) continue;
+      if (layers[i].kind != "linear" || !layers[i].tied.empty() || (any && one_in(2))) continue;
       adapt(i);
       any = true;
     }
@@ -48,7 +61,7 @@ class Adapters {
     const std::string read = first_of_model ? (plan_.tokens.positions ? "wpe" : "wte") : read_by(layers, i);
     layers[i].trainable = false;
     const std::string name = layers[i].name;
-    const std::int64_t out = layers[i].integer("out"), rank = 1 + static_cast<std::int64_t>(random_.below(3));
+    const std::int64_t out = layers[i].integer("out"), rank = drawn_size("rank of an adapter", ranks_, most_rank);
     static constexpr std::array alphas{"1", "2", "8"};
     const std::string alpha = alphas[random_.below(alphas.size())];
     std::vector<Layer> adapter;
@@ -68,12 +81,34 @@ class Adapters {
   }
 
   Plan& plan_;
-  executor::Schedule random_;
+  executor::Schedule random_, ranks_;
 };
+
+/// Behind the first linear layer of a chain without one, in one plan of two.
+void add_norm_of_rows(Plan& plan) {
+  executor::Schedule random(plan.seed ^ apart_of_norms);
+  std::vector<Layer>& layers = plan.hidden;
+  const auto linear = std::ranges::find(layers, std::string("linear"), &Layer::kind);
+  const bool is_chain = std::ranges::all_of(layers, [](const Layer& l) { return l.inputs.empty(); });
+  if (random.below(2) == 0 || linear == layers.end() || !is_chain || std::ranges::any_of(layers, is_norm)) return;
+  const std::vector<std::string> kinds = norms_of_rows();
+  layers.insert(linear + 1, layer(kinds[random.below(kinds.size())], "norm_of_" + linear->name));
+}
+
+/// The table and the positions stand still, each in one plan over tokens of three.
+void freeze_tables(TokenPlan& tokens, std::uint64_t seed) {
+  executor::Schedule random(seed ^ ~apart_of_norms);
+  tokens.frozen = random.below(3) == 0;
+  tokens.frozen_positions = random.below(3) == 0;
+}
 
 }  // namespace
 
-void add_adapters(Plan& plan) { Adapters(plan).add(); }
+void add_adapters(Plan& plan) {
+  add_norm_of_rows(plan);
+  freeze_tables(plan.tokens, plan.seed);
+  Adapters(plan).add();
+}
 
 bool take_adapter_off(std::vector<Layer>& layers, std::size_t i) {
   const std::string name = layers[i].name, sum_name = name + "_sum";

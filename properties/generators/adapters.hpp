@@ -6,7 +6,7 @@
 
 namespace tally {
 
-/// Freezes some of a plan's hidden layers, norms too, and gives linear ones an adapter: of the frozen layer "fc1" the
+/// Freezes some of a plan's hidden layers, norms too, of which one may be added, and its tables; and gives linear ones an adapter: of the frozen layer "fc1" the
 /// layers "fc1_drop" (or none), "fc1_a", "fc1_b", "fc1_s" and "fc1_sum", which those read that read fc1. At least one
 /// linear layer has an adapter, where there is one whose weight is its own. As the plan's seed draws.
 void add_adapters(Plan& plan);

@@ -7,20 +7,21 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_size.hpp"
 #include "properties/generators/residual_blocks.hpp"
 #include "properties/generators/token_plan.hpp"
 
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart_of_blocks = 0x510e527fu, of_parts = 0x1f83d9abu, of_drops = 0x5be0cd19u;
+constexpr std::int64_t most_keys = 32;
+constexpr std::uint64_t apart_of_blocks = 0x510e527fu, of_parts = 0x1f83d9abu, of_drops = 0x5be0cd19u,
+                        of_sizes = 0x9b05688cu;
 
-/// Heads of q, heads of k and v, features of each.
+/// Heads of q, heads of k and v, features of each, and how many of these turn.
 struct Heads {
-  std::int64_t heads, groups, size;
+  std::int64_t heads, groups, size, rotated = 0;
 };
-constexpr std::array<Heads, 9> all_heads{
-    {{1, 1, 1}, {1, 1, 2}, {2, 2, 1}, {2, 1, 2}, {2, 2, 2}, {4, 2, 1}, {4, 2, 2}, {4, 1, 2}, {3, 3, 4}}};
 
 class AttentionBlocks {
  public:
@@ -30,6 +31,7 @@ class AttentionBlocks {
         random_(plan.seed ^ apart_of_blocks),
         parts_(plan.seed ^ of_parts),
         drops_(plan.seed ^ of_drops),
+        sizes_(plan.seed ^ of_sizes),
         last_(plan.tokens.positions ? "wpe" : "wte") {}
 
   void draw() {
@@ -70,9 +72,22 @@ class AttentionBlocks {
     return name;
   }
 
+  /// Few of all, as they multiply; a head that turns has its pairs, and what stands still.
+  Heads drawn_heads(bool turned) {
+    constexpr std::int64_t most_heads = 4, most_features = 4, most_pairs = 4;
+    const std::int64_t readers = drawn_size("query heads that read one head of k and v", sizes_, most_heads);
+    const std::int64_t groups = drawn_size("heads of k and v", sizes_, std::max<std::int64_t>(most_heads / readers, 1));
+    Heads h{groups * readers, groups, drawn_size("features of a head", sizes_, most_features)};
+    if (!turned) return h;
+    h.rotated = 2 * drawn_size("pairs of a head that turn", sizes_, most_pairs);
+    const bool all = sizes_.below(2) == 0;
+    h.size = h.rotated + (all ? 0 : drawn_size("features of a head that stand still", sizes_, most_features));
+    return h;
+  }
+
   void block(const std::string& number) {
-    Heads h = all_heads[random_.below(all_heads.size())];
-    if (made_ == QueriesAndKeys::turned) h.size += h.size % 2;
+    const bool turned = is(QueriesAndKeys::turned, 2);
+    const Heads h = drawn_heads(turned);
     const std::string read = normed("norm" + number);
     std::string q = "q" + number, k = "k" + number;
     const std::string v = "v" + number;
@@ -83,19 +98,26 @@ class AttentionBlocks {
       linear(k, h.groups * h.size, read);
       linear(v, h.groups * h.size, read);
     }
-    if (h.size % 2 == 0 && is(QueriesAndKeys::turned, 2)) turn(q, k, h);
-    static constexpr std::array<std::int64_t, 6> windows{0, 0, 0, 1, 2, 3};
+    if (turned) turn(q, k, h);
     static constexpr std::array scales{"0", "0", "0.5"};
     add(layer("attention", "att" + number,
               {{"heads", h.heads},
                {"kv_heads", h.groups == h.heads && one_in(2) ? std::int64_t{0} : h.groups},
                {"causal", !one_in(4)},
-               {"window", windows[random_.below(windows.size())]},
+               {"window", window()},
                {"scale", Decimal{scales[random_.below(scales.size())]}},
                {"p", Decimal{dropped()}}}),
         {q, k, v});
     const std::string out = linear("o" + number, plan_.tokens.width, "att" + number);
     sum("sum" + number, out);
+  }
+
+  /// None, or so many keys, that the longest sequence is longer.
+  std::int64_t window() {
+    if (sizes_.below(2) == 0) return 0;
+    const std::int64_t keys = drawn_size("keys of a sliding window", sizes_, most_keys);
+    plan_.tokens.longest = std::max(plan_.tokens.longest, keys + 1);
+    return keys;
   }
 
   /// What share of the weights is dropped: none, or one in three.
@@ -118,7 +140,7 @@ class AttentionBlocks {
   void turn(std::string& q, std::string& k, const Heads& h) {
     static constexpr std::array bases{"10000", "100", "0.5"};
     Options options{{"base", Decimal{bases[parts_.below(bases.size())]}},
-                    {"dimensions", h.size > 2 && parts_.below(2) == 0 ? std::int64_t{2} : std::int64_t{0}},
+                    {"dimensions", h.rotated == h.size && parts_.below(2) == 0 ? std::int64_t{0} : h.rotated},
                     {"pairing", std::string(parts_.below(2) == 0 ? "half" : "interleaved")}};
     for (auto& [name, heads] : {std::pair<std::string&, std::int64_t>{q, h.heads}, {k, h.groups}}) {
       options.insert_or_assign("heads", heads);
@@ -152,7 +174,7 @@ class AttentionBlocks {
 
   Plan& plan_;
   QueriesAndKeys made_;
-  executor::Schedule random_, parts_, drops_;  // parts_: how q, k and v are made
+  executor::Schedule random_, parts_, drops_, sizes_;  // parts_: how q, k and v are made
   std::string last_;
 };
 
@@ -161,11 +183,9 @@ class AttentionBlocks {
 void attend(Plan& plan, QueriesAndKeys made) {
   read_tokens(plan);
   if (made == QueriesAndKeys::turned) plan.tokens.positions = false;
-  AttentionBlocks(plan, made).draw();
   executor::Schedule random(~plan.seed);
-  // Blocks of 2 and of 16 keys: one less, as many, one more.
-  static constexpr std::array<std::int64_t, 6> longest{2, 3, 5, 15, 16, 17};
-  plan.tokens.longest = longest[random.below(longest.size())];
+  plan.tokens.longest = drawn_size("keys of a sequence", random, most_keys, 2);
+  AttentionBlocks(plan, made).draw();
   auto& first = plan.windows.front().front();
   first = std::max(first, plan.tokens.longest);
   static constexpr std::array forwards{"",      "online_blocks",   "online_pairs", "online_cast",

@@ -9,9 +9,10 @@ namespace tally {
 /// layers, and no other positions; all three slices of one product.
 enum class QueriesAndKeys { drawn, apart, turned, fused };
 
-/// A token plan (read_tokens) with one or two blocks of attention in the place of its hidden layers: heads of 1 to 4
-/// features, fewer heads of k and v than of q, causal or not, a window of rows, a scale of its own, rotary positions, a
-/// norm before it, a small network behind it, gated or not. As the plan's seed draws.
+/// A token plan (read_tokens) with one or two blocks of attention in the place of its hidden layers: heads, their
+/// features, the pairs that turn, keys and windows at declared sizes, fewer heads of k and v than of q, causal or not, a
+/// scale of its own, rotary positions, a norm before it, a small network behind it, gated or not. As the plan's seed
+/// draws.
 void attend(Plan& plan, QueriesAndKeys made = QueriesAndKeys::drawn);
 
 /// The attention layers of a model, by index.

@@ -11,6 +11,7 @@
 #include "oracle/case/running_values.hpp"
 #include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_size.hpp"
 
 namespace tally {
 namespace {
@@ -123,8 +124,11 @@ void pipelined(Plan& plan) {
   plan.ranks = 1;
   plan.next_ranks = 0;
   plan.execution.ranks = {};
-  plan.stages = 2 + static_cast<int>(random.below(3));
-  plan.chunks = random.below(3) == 0 ? 2 : 1;
+  constexpr std::int64_t most_stages = 4, most_parts = 9;
+  plan.stages = static_cast<int>(drawn_size("stages of a pipeline", random, most_stages));
+  plan.chunks = static_cast<int>(random.below(2) == 0 ? drawn_size("chunks of a stage", random,
+                                                                   std::max(most_parts / plan.stages, std::int64_t{1}))
+                                                      : 1);
   const char* const schedules[] = {"gpipe", "1f1b", "1f1b", "gpipe"};
   const auto way = random.below(4);
   set_rank_option(plan.execution, "pipeline.schedule", std::string(schedules[way]));

@@ -10,7 +10,7 @@ namespace tally {
 /// where chunks are several, go; where one stage is left there is no pipeline.
 void cut_into_stages(const Plan& plan, Case& c);
 
-/// Two to four stages, by each schedule in turn, of a model over rows of x: with as many layers as they need.
+/// Two to four stages of one chunk or of several, by each schedule in turn, of a model over rows of x: with as many layers as they need.
 void pipelined(Plan& plan);
 
 }  // namespace tally

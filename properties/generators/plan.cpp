@@ -25,6 +25,8 @@ std::vector<Layer> earlier_layers(const Plan& plan) {
   if (plan.tokens.width > 0) layers.push_back(layer("embedding", "wte", {{"width", plan.tokens.width}}));
   if (plan.tokens.width > 0 && plan.tokens.positions)
     layers.push_back(layer("position_embedding", "wpe", {{"length", plan.tokens.longest}}));
+  for (Layer& table : layers)
+    table.trainable = !(table.kind == "embedding" ? plan.tokens.frozen : plan.tokens.frozen_positions);
   layers.insert(layers.end(), plan.hidden.begin(), plan.hidden.end());
   return layers;
 }

@@ -20,7 +20,8 @@ struct TokenPlan {
   std::int64_t width = 0;  // of the embedding; 0: no tokens
   std::int64_t longest = 1;
   bool positions = false;
-  bool tied = false;  // the last layer's weight is the embedding's table
+  bool tied = false;                              // the last layer's weight is the embedding's table
+  bool frozen = false, frozen_positions = false;  // the table, and that of the positions, stand still
   friend bool operator==(const TokenPlan&, const TokenPlan&) = default;
 };
 
@@ -33,6 +34,7 @@ struct Plan {
   Choice loss;
   int ignored_percent = 0;         // cross_entropy: share of rows that carry ignore_index
   bool empty_micro_batch = false;  // the second micro-batch of every window has only ignored rows (or weight 0)
+  bool empty_window = false;       // so has all of the last window, of several
   std::vector<std::vector<std::int64_t>> windows = {{2}};
   int stages = 1, chunks = 1;  // of a pipeline: as many as the layers can be cut into, by the seed
   int ranks = 1;               // that every window's micro-batches are dealt to, by the seed; some may have none
@@ -46,6 +48,7 @@ struct Plan {
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
   std::string values;  // of x: a family of drawings, "tiny"; as in ordinary/start.hpp, "pytorch/digits"; empty: normal
   bool far_mean = false;  // biases of hidden layers of 2^10: what a norm after them sees is far from zero
+  bool constant = false;  // what a norm behind a linear layer sees of each row, or column, is one large number
   std::uint64_t seed = 1;
 };
 

@@ -175,6 +175,7 @@ void plainer_loss(const Plan& plan, Steps& steps) {
   }
   if (plan.ignored_percent != 0) steps.add([](Plan& p) { p.ignored_percent = 0; });
   if (plan.empty_micro_batch) steps.add([](Plan& p) { p.empty_micro_batch = false; });
+  if (plan.empty_window) steps.add([](Plan& p) { p.empty_window = false; });
 }
 
 void plainer_recipe(const Plan& plan, Steps& steps) {
@@ -204,6 +205,8 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
 void fewer_tokens(const Plan& plan, Steps& steps) {
   if (plan.tokens.width == 0) return;
   if (plan.tokens.tied) steps.add([](Plan& p) { p.tokens.tied = false; });
+  if (plan.tokens.frozen || plan.tokens.frozen_positions)
+    steps.add([](Plan& p) { p.tokens.frozen = p.tokens.frozen_positions = false; });
   if (plan.tokens.positions) steps.add([](Plan& p) { p.tokens.positions = false; });
   for (const std::int64_t n : smaller(plan.tokens.longest, 1)) steps.add([n](Plan& p) { p.tokens.longest = n; });
   for (const std::int64_t n : smaller(plan.tokens.width, 1)) steps.add([n](Plan& p) { p.tokens.width = n; });
@@ -234,6 +237,7 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   fewer_tokens(plan, steps);
   usual_formats(plan, steps);
   if (!plan.values.empty()) steps.add([](Plan& p) { p.values.clear(); });
+  if (plan.constant) steps.add([](Plan& p) { p.constant = false; });
   if (plan.far_mean) steps.add([](Plan& p) { p.far_mean = false; });
   if (plan.execution.schedule != 0) steps.add([](Plan& p) { p.execution.schedule = 0; });
   if (!plan.execution.preemptions.empty()) steps.add([](Plan& p) { p.execution.preemptions.clear(); });

@@ -1,8 +1,12 @@
 #include "properties/generators/tensors.hpp"
 
+#include <cmath>
 #include <numeric>
 
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/cancelling_data.hpp"
@@ -72,22 +76,44 @@ void move_means(Case& c) {
   }
 }
 
+/// What each layer that normalises reads, of a linear layer in front of it: its outputs are alike, row by row, or each
+/// the same in every row where columns are normalised; a number near 2^12, with as many bits as its format has.
+void make_constant(const Plan& plan, Case& c) {
+  executor::Schedule random(plan.seed ^ 0x4cf5ad43u);
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const LayerInput from = is_norm(c.model.layers[i]) ? first_input_of(c.model, i) : model_input;
+    if (from == model_input) continue;
+    const Layer& l = c.model.layers[static_cast<std::size_t>(from)];
+    if (l.kind != "linear" || !l.tied.empty() || !l.flag("bias")) continue;
+    const bool by_rows = !contract_of("layer", c.model.layers[i]).row_statistics.empty();
+    Tensor &weight = c.tensors.at(l.name + ".weight"), &bias = c.tensors.at(l.name + ".bias");
+    const std::size_t inputs = weight.elements() / bias.elements();
+    for (std::size_t j = 0; j < weight.elements(); ++j) weight.set(j, by_rows ? weight.value(j % inputs) : 0);
+    const auto number = [&] { return std::ldexp(1 + double(random.below(1u << 23)) * 0x1p-23, 12); };
+    const double all = number();
+    for (std::size_t j = 0; j < bias.elements(); ++j) bias.set(j, by_rows ? all : number());
+    weight.drawing.reset(), bias.drawing.reset();
+  }
+}
+
 std::string input_family(const Plan& plan) {
   const std::string values = input_of(plan);
   if (values.empty() || values == "digits") return "normal";
   return values == "one_hot" ? "one_hot:" + std::to_string(plan.input) : values;
 }
 
-/// Rows of the second micro-batch of every window lose their weight.
-void empty_second_micro_batches(Case& c, Tensor& weights, double nothing) {
-  const std::size_t width = weights.elements() / static_cast<std::size_t>(weights.shape[0]);
-  for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    if (c.windows[w].size() < 2) continue;
-    const auto first = static_cast<std::size_t>(first_row(c, w, 1)) * width;
-    const auto count = static_cast<std::size_t>(c.windows[w][1]) * width;
-    for (std::size_t i = first; i < first + count; ++i) weights.set(i, nothing);
+/// Rows of the second micro-batch of every window, or of the last window of several, lose their weight.
+void lose_weights(const Plan& plan, const Case& c, Tensor& weights, double nothing) {
+  const std::size_t windows = c.windows.size();
+  for (std::size_t w = 0; w < windows; ++w) {
+    const bool all = plan.empty_window && windows > 1 && w + 1 == windows;
+    for (std::size_t k = 0; k < c.windows[w].size(); ++k) {
+      if (!all && !(plan.empty_micro_batch && k == 1)) continue;
+      const auto first = static_cast<std::size_t>(first_row(c, w, k));
+      for (std::size_t i = 0; i < static_cast<std::size_t>(c.windows[w][k]); ++i) weights.set(first + i, nothing);
+      weights.drawing.reset();
+    }
   }
-  weights.drawing.reset();
 }
 
 /// Rows to ignore are drawn as -100.
@@ -107,13 +133,13 @@ void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
                                    : "classes_ignored:" + classes + ":" + std::to_string(plan.ignored_percent);
     Tensor& target = drawer.add("target", Dtype::i64, {rows}, family);
     mark_ignored(target, plan.loss.integer("ignore_index"));
-    if (plan.empty_micro_batch) empty_second_micro_batches(c, target, double(plan.loss.integer("ignore_index")));
+    lose_weights(plan, c, target, double(plan.loss.integer("ignore_index")));
     return;
   }
   drawer.add("target", plan.precision.storage, {rows, plan.outputs}, drawer.real("normal", 3));
   if (plan.loss.flag("item_weights")) {
     Tensor& weights = drawer.add("item_weight", Dtype::i64, {rows}, "counts:3");
-    if (plan.empty_micro_batch) empty_second_micro_batches(c, weights, 0);
+    lose_weights(plan, c, weights, 0);
   }
 }
 
@@ -133,6 +159,7 @@ void draw_tensors(const Plan& plan, Case& c) {
   }
   draw_layers(plan, c, drawer);
   if (plan.far_mean) move_means(c);
+  if (plan.constant) make_constant(plan, c);
   draw_target(plan, c, drawer, rows);
   if (input_of(plan) == "digits") show_digits(plan, c);
   if (plan.data == Data::cancelling) draw_cancelling(plan, c);

@@ -6,6 +6,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_size.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
@@ -53,6 +54,20 @@ void read_tokens(Plan& plan) {
   if (random.below(4) == 0) plan.execution.kernels["embedding.gradient"] = "atomic_add";
   if (random.below(4) == 0) plan.execution.kernels["head_loss"] = "chunked";
   for (auto& window : plan.windows) window.front() = std::max<std::int64_t>(window.front(), 2);
+}
+
+void tie_more(Plan& plan) {
+  constexpr std::uint64_t apart_of_users = 0x2f6a1d9bu;
+  constexpr std::int64_t most_users = 4;
+  executor::Schedule random(plan.seed ^ apart_of_users);
+  plan.tokens.tied = true;
+  const std::int64_t users = drawn_size("users of a table", random, most_users, 2);
+  for (std::int64_t user = 3; user <= users; ++user) {
+    const std::string number = std::to_string(user);
+    plan.hidden.push_back(layer("linear", "use" + number, {{"out", plan.input}, {"bias", random.below(2) == 0}}));
+    plan.hidden.back().tied = "wte";
+    plan.hidden.push_back(layer("linear", "back" + number, {{"out", plan.tokens.width}, {"bias", false}}));
+  }
 }
 
 }  // namespace tally

@@ -1,10 +1,15 @@
 #include "properties/triggers/reach.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sections.hpp"
+#include "oracle/case/sizes.hpp"
 #include "properties/generators/option_values.hpp"
 
 namespace tally {
@@ -44,6 +49,30 @@ void add_options(Frame& frame) {
   }
 }
 
+std::string still_name(const std::string& kind, bool trains) {
+  return option_name("layer", kind, "trainable", OptionValue(trains));
+}
+
+/// Whether layers train, of every kind that has parameters.
+void add_trainable(Frame& frame) {
+  for (const Contract* contract : contracts_of("layer")) {
+    if (std::ranges::count(contract->tensors, Role::parameter, &LayerTensor::role) == 0) continue;
+    for (const bool trains : {true, false})
+      frame.add({still_name(contract->kind, trains), "options of layer", "option", "", 0, ""});
+  }
+}
+
+/// What changes at a value, or next to it: "a block of keys at 16".
+std::string edges_near(const std::string& size, std::int64_t value) {
+  std::set<std::string> near;
+  for (const SizeEdge& edge : size_edges())
+    if (edge.size == size && std::abs(edge.value - value) <= 1)
+      near.insert(edge.what + " at " + std::to_string(edge.value));
+  std::string text;
+  for (const std::string& each : near) text += (text.empty() ? "" : "; ") + each;
+  return text;
+}
+
 void add_paths(Frame& frame, ExecutorKind executor) {
   for (const LaunchPath& path : launch_paths_of(executor)) {
     const bool later = !path.out_of_reach.empty();
@@ -51,11 +80,30 @@ void add_paths(Frame& frame, ExecutorKind executor) {
   }
 }
 
+/// "keys of a sequence = 17".
+std::string size_name(const std::string& size, std::int64_t value) { return size + " = " + std::to_string(value); }
+
+std::string beside_name(const SizeEdge& edge, const std::string& word) {
+  return size_name(edge.size, edge.value) + ", " + edge.beside + " = " + word;
+}
+
+void add_sizes(Frame& frame) {
+  for (const SizeEdge& edge : size_edges())
+    for (const RankKey& key : rank_keys())
+      for (const std::string& word : key.option.words)
+        if (key.name() == edge.beside) frame.add({beside_name(edge, word), "sizes", "size", edge.what, 0, ""});
+  for (const DeclaredSize& size : declared_sizes())
+    for (const std::int64_t value : values_around_edges(size.name))
+      frame.add({size_name(size.name, value), "sizes", "size", edges_near(size.name, value), 0, ""});
+}
+
 const Frame& frame_of(ExecutorKind executor) {
   static std::map<ExecutorKind, Frame> frames;
   const auto [found, is_new] = frames.try_emplace(executor);
   if (is_new) {
     add_options(found->second);
+    add_trainable(found->second);
+    add_sizes(found->second);
     add_paths(found->second, executor);
   }
   return found->second;
@@ -69,6 +117,16 @@ void reach(const Frame& frame, const std::string& name, std::set<std::size_t>& p
 void reach_options(const Frame& frame, std::string_view section, const Choice& choice, std::set<std::size_t>& places) {
   for (const auto& [option, value] : choice.options)
     reach(frame, option_name(section, choice.kind, option, value), places);
+}
+
+void reach_sizes(const Frame& frame, const Case& c, std::set<std::size_t>& places) {
+  for (const DeclaredSize& size : declared_sizes())
+    for (const std::int64_t value : size.in(c)) reach(frame, size_name(size.name, value), places);
+  for (const SizeEdge& edge : size_edges()) {
+    if (edge.beside.empty() || most_ranks_of(c) == 1) continue;
+    const auto values = declared_size(edge.size).in(c);
+    if (std::ranges::count(values, edge.value) > 0) reach(frame, beside_name(edge, rank_word(c, edge.beside)), places);
+  }
 }
 
 }  // namespace
@@ -92,10 +150,14 @@ const std::vector<TriggerRecord>& records_to_reach(ExecutorKind executor) { retu
 std::set<std::size_t> reached_by(ExecutorKind executor, const Case& c, const std::set<LaunchPath>& paths) {
   const Frame& frame = frame_of(executor);
   std::set<std::size_t> places;
-  for (const Layer& layer : c.model.layers) reach_options(frame, "layer", layer, places);
+  for (const Layer& layer : c.model.layers) {
+    reach_options(frame, "layer", layer, places);
+    reach(frame, still_name(layer.kind, layer.trainable), places);
+  }
   reach_options(frame, "loss", c.model.loss, places);
   for (const RecipeSection& section : recipe_sections)
     reach_options(frame, section.name, c.recipe.*section.choice, places);
+  reach_sizes(frame, c, places);
   places.merge(paths_reached(executor, paths));
   return places;
 }

@@ -62,6 +62,9 @@ void reached_tables(Markup& page, const Results& results) {
                 {"Reached", "Kernel", "Precision", "Ways"}, required);
   reached_table(page, reached_rows(results.triggers, "option"), "Every option, and the values it took (cases of each)",
                 {"Reached", "Of", "Option", "Values"}, required);
+  reached_table(page, reached_rows(results.triggers, "size"),
+                "Every size that code depends on, and the values it took around the edges (cases of each)",
+                {"Reached", "Of", "Size", "Values"}, required);
 }
 
 }  // namespace tally

@@ -30,9 +30,23 @@ Parts parts_of_option(const TriggerRecord& record) {
   return {record.name.substr(0, comma), rest.substr(0, equals), equals == rest.size() ? "" : rest.substr(equals + 3)};
 }
 
+/// "keys of a sequence = 17".
+Parts parts_of_size(const TriggerRecord& record) {
+  const std::size_t equals = std::min(record.name.find(" = "), record.name.size());
+  const std::string edges = record.description.empty() ? "" : " [" + record.description + "]";
+  return {record.group, record.name.substr(0, equals),
+          equals == record.name.size() ? "" : record.name.substr(equals + 3) + edges};
+}
+
+Parts parts_of(const TriggerRecord& record, std::string_view kind) {
+  return kind == "path" ? parts_of_path(record) : kind == "size" ? parts_of_size(record) : parts_of_option(record);
+}
+
 }  // namespace
 
-bool is_made_from_the_program(const TriggerRecord& record) { return record.kind == "option" || is_path(record); }
+bool is_made_from_the_program(const TriggerRecord& record) {
+  return record.kind == "option" || record.kind == "size" || is_path(record);
+}
 
 std::size_t ReachedRow::wanted() const {
   return static_cast<std::size_t>(
@@ -48,7 +62,7 @@ std::vector<ReachedRow> reached_rows(const std::vector<TriggerRecord>& records, 
   std::vector<ReachedRow> rows;
   for (const TriggerRecord& record : records) {
     if (kind == "path" ? !is_path(record) : record.kind != kind) continue;
-    const Parts parts = kind == "path" ? parts_of_path(record) : parts_of_option(record);
+    const Parts parts = parts_of(record, kind);
     if (rows.empty() || rows.back().group != parts.group || rows.back().name != parts.name)
       rows.push_back({parts.group, parts.name, {}});
     rows.back().items.push_back({parts.item, record.seen, record.kind == "later" ? record.description : ""});

@@ -1,4 +1,4 @@
-// Launch paths and values of options among the records of triggers, as tables show them.
+// Launch paths, values of options and sizes among the records of triggers, as tables show them.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace tally {
 
-/// Of kind "option" or "path", or a path that is out of reach: made from the program, not written down by hand.
+/// Of kind "option", "size" or "path", or a path that is out of reach: made from the program, not written down by hand.
 bool is_made_from_the_program(const TriggerRecord& record);
 
-/// What belongs together in a row: a kernel in one precision, or an option.
+/// What belongs together in a row: a kernel in one precision, an option, or a size.
 struct ReachedRow {
   std::string group;  // "layer_norm.forward/two_pass", "optimizer adam"
   std::string name;   // "fp32", "beta1"
@@ -26,7 +26,7 @@ struct ReachedRow {
   std::size_t seen() const;    // of those
 };
 
-/// The rows of `kind`, "option" or "path", in the order of the records.
+/// The rows of `kind`, "option", "size" or "path", in the order of the records.
 std::vector<ReachedRow> reached_rows(const std::vector<TriggerRecord>& records, std::string_view kind);
 
 }  // namespace tally

@@ -56,11 +56,23 @@ std::string sentence_of(const std::vector<TriggerRecord>& triggers, std::string_
   return all == 0 ? "" : "; " + std::to_string(seen) + " of " + std::to_string(all) + " " + words;
 }
 
-bool is_a_trigger(const TriggerRecord& record) { return record.kind != "option" && record.kind != "path"; }
+/// "; 12 of all these were shown by fewer than 5 cases".
+std::string sentence_of_few(const std::vector<TriggerRecord>& triggers) {
+  const auto few = std::count_if(triggers.begin(), triggers.end(), is_seen_by_few);
+  if (few == 0) return "";
+  return "; " + std::to_string(few) + " of all these were shown by fewer than " + std::to_string(few_cases) + " cases";
+}
+
+bool is_a_trigger(const TriggerRecord& record) {
+  return record.kind != "option" && record.kind != "size" && record.kind != "path";
+}
 
 }  // namespace
 
 bool is_unreached(const TriggerRecord& trigger) { return trigger.kind != "later" && trigger.seen == 0; }
+bool is_seen_by_few(const TriggerRecord& trigger) {
+  return trigger.kind != "later" && trigger.seen > 0 && trigger.seen < few_cases;
+}
 
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
   TriggerTotals totals;
@@ -86,7 +98,8 @@ std::string trigger_sentence(const std::vector<TriggerRecord>& triggers) {
   return std::to_string(totals.expected - totals.unreached) + " of " + std::to_string(totals.expected) +
          " triggers were reached; " + std::to_string(totals.unseen_pairs) + " of " + std::to_string(totals.pairs) +
          " pairs were never seen together" + sentence_of(triggers, "option", "values of options were drawn") +
-         sentence_of(triggers, "path", "launch paths ran");
+         sentence_of(triggers, "size", "sizes around edges were drawn") +
+         sentence_of(triggers, "path", "launch paths ran") + sentence_of_few(triggers);
 }
 
 }  // namespace tally

@@ -30,6 +30,9 @@ struct TriggerTotals {
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers);
 
 bool is_unreached(const TriggerRecord& trigger);
+/// Shown, by so few cases that a bug may not show in them.
+inline constexpr std::uint64_t few_cases = 5;
+bool is_seen_by_few(const TriggerRecord& trigger);
 
 /// "71 of 73 triggers were reached; 1,204 of 2,080 pairs were never seen together"; empty without triggers.
 std::string trigger_sentence(const std::vector<TriggerRecord>& triggers);

@@ -146,10 +146,24 @@ std::string certified(const Results& results) {
   return text;
 }
 
+/// What few cases show, by name; launch paths by their number, as the page names them.
+std::string few_words(const Results& results) {
+  std::string text;
+  std::size_t paths = 0;
+  for (const TriggerRecord& trigger : results.triggers) {
+    if (!is_seen_by_few(trigger)) continue;
+    paths += trigger.kind == "path";
+    if (trigger.kind != "path")
+      text += "  few cases: " + one_line(trigger.group + ", " + trigger.name) + " (" + grouped(trigger.seen) + ")\n";
+  }
+  return paths == 0 ? text : text + "  few cases: " + grouped(paths) + " launch paths; the page says which\n";
+}
+
 /// How many were reached and, where all were asked for, the ones that were not. A run that was interrupted may reach any.
 std::string terminal_triggers(const Results& results) {
   if (results.triggers.empty() || results.partial) return "";
   std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
+  if (results.triggers_required) text += few_words(results);
   if (!triggers_are_missing(results)) return text;
   for (const TriggerRecord& trigger : results.triggers)
     if (is_unreached(trigger)) text += "  \u2717 not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";

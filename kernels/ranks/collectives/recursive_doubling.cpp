@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels/ranks/all_reduce.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::recursive_doubling {
 namespace {
@@ -27,6 +28,7 @@ void recursive_doubling(Addends& addends) {
 }
 
 const RegisterAllReduce registered("recursive_doubling", recursive_doubling);
+const RegisterEdges registered_ranks("ranks", {2, 4}, "a power of two, onto which the others fold");
 
 }  // namespace
 }  // namespace tally::recursive_doubling

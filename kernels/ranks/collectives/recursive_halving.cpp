@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/ranks/all_reduce.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::recursive_halving {
 namespace {
@@ -54,6 +55,7 @@ void recursive_halving(Addends& addends) {
 }
 
 const RegisterAllReduce registered("recursive_halving", recursive_halving);
+const RegisterEdges registered_ranks("ranks", {2, 4}, "a power of two, onto which the others fold");
 
 }  // namespace
 }  // namespace tally::recursive_halving

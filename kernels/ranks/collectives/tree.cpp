@@ -1,6 +1,7 @@
 // Ranks are the nodes of a binary tree whose root is rank 0: each adds what its two children hand up to its own numbers,
 // the left one first, and the sum comes down the same way.
 #include "kernels/ranks/all_reduce.hpp"
+#include "oracle/case/sizes.hpp"
 
 namespace tally::tree {
 namespace {
@@ -17,6 +18,7 @@ void tree(Addends& addends) {
 }
 
 const RegisterAllReduce registered("tree", tree);
+const RegisterEdges registered_ranks("ranks", {3, 7}, "a level of the tree is full");
 
 }  // namespace
 }  // namespace tally::tree

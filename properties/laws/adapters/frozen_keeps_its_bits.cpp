@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "properties/generators/adapters.hpp"
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/promised_bits.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -12,6 +13,7 @@ namespace tally::frozen_keeps_its_bits_law {
 namespace {
 
 void shape(Plan& plan) {
+  if (plan.seed % 3 == 1) attend(plan);
   add_adapters(plan);
   at_least_windows(plan, 2);
   if (plan.seed % 3 == 0) plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.03"}}});

@@ -9,6 +9,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
+#include "properties/generators/drawn_size.hpp"
 
 namespace tally {
 
@@ -25,9 +26,17 @@ void divided(Plan& plan, std::int64_t way, std::int64_t factor) {
   const char* const factors[] = {"2", "4", "3", "1.5"};
   const bool means =
       plan.normalisation == Normalisation::mean_of_means || plan.normalisation == Normalisation::rank_means;
-  std::string word = way < 5 && plan.seed % 2 == 0 ? words[way] : "loss";
+  const bool divides = plan.empty_window || plan.seed % 2 == 0;
+  std::string word = way < 5 && divides ? words[way] : "loss";
   if (word == "unscale" && means) word = "loss";
   set_division(plan, word, factors[factor]);
+}
+
+/// The last of several windows, in one plan of four whose rows have weights.
+void empty_a_window(Plan& plan) {
+  constexpr std::uint64_t apart = 0x7f4a7c15u;
+  const bool weighs = plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights");
+  plan.empty_window = weighs && plan.windows.size() > 1 && executor::Schedule(plan.seed ^ apart).below(4) == 0;
 }
 
 /// Half of all ranks share the optimizer, some the gradients too, or the parameters as well, but for those whose sums are
@@ -129,8 +138,8 @@ void dealt_to_ranks(Plan& plan) {
   constexpr std::uint64_t apart = 0x510e527fu;
   executor::Schedule random(plan.seed ^ apart);
   const auto drawn = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random.below(limit)); };
-  constexpr int counts[] = {2, 3, 4, 5, 6, 7, 8};
-  plan.ranks = counts[random.below(std::size(counts))];
+  constexpr std::int64_t most_ranks = 8;
+  plan.ranks = static_cast<int>(drawn_size("ranks", random, most_ranks, 2));
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
   normalised_on_ranks(plan);
   set_rank_option(plan.execution, "reduce.algorithm", algorithm_of(drawn(6), plan.seed));
@@ -139,6 +148,7 @@ void dealt_to_ranks(Plan& plan) {
   set_rank_option(plan.execution, "buckets.order", std::string(random.below(2) == 0 ? "model" : "reverse"));
   set_rank_option(plan.execution, "buckets.align", random.below(2) == 0 ? std::int64_t{1} : 1 + drawn(8));
   const std::int64_t way = drawn(6), factor = drawn(4);
+  empty_a_window(plan);
   divided(plan, way, factor);
   communicated(plan, drawn(5));
   sharded(plan, drawn(6));

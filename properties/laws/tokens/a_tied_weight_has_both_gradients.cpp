@@ -1,5 +1,5 @@
-// Law: a tied weight has both gradients, (add.3). Beside a twin whose last layer has a weight of its own, of the same
-// bits, each of the two uses gives the gradient that the twin's parameter has, in every micro-batch of the first window,
+// Law: a tied weight has the gradients of all uses, (add.3). Beside a twin whose linear layers have weights of their own,
+// of the same bits, each use gives the gradient that the twin's parameter has, in every micro-batch of the first window,
 // and the weight takes their sum. With a padding_index the look-ups of that row give nothing, and the product what it
 // gave.
 #include "oracle/case/graph.hpp"
@@ -12,11 +12,11 @@
 namespace tally::a_tied_weight_has_both_gradients_law {
 namespace {
 
-constexpr const char *table = "wte.weight", *head = "out.weight";
+constexpr const char* table = "wte.weight";
 
 void shape(Plan& plan) {
   read_tokens(plan);
-  plan.tokens.tied = true;
+  tie_more(plan);
   plan.execution.kernels.erase("linear.weight_gradient");  // a tied weight's product adds into no buffer
 }
 
@@ -25,10 +25,14 @@ bool is_tied(const Case& c) {
 }
 
 Case untied(Case c) {
-  c.model.layers.back().tied.clear();
   std::map<std::string, Tensor> copies;
-  for (const auto& [name, tensor] : c.tensors)
-    if (name.ends_with(table)) copies[name.substr(0, name.size() - std::string(table).size()) + head] = tensor;
+  for (Layer& user : c.model.layers) {
+    if (user.tied.empty()) continue;
+    user.tied.clear();
+    for (const auto& [name, tensor] : c.tensors)
+      if (name.ends_with(table))
+        copies[name.substr(0, name.size() - std::string(table).size()) + user.name + ".weight"] = tensor;
+  }
   c.tensors.merge(copies);
   return c;
 }
@@ -40,13 +44,14 @@ Case padded(Case c) {
   return c;
 }
 
-void require_both(Outcome& outcome, const Case& c, const Trace& tied, const Trace& twin) {
+void require_all(Outcome& outcome, const Case& c, const Trace& tied, const Trace& twin) {
   const PromisedBits promised(tied);
-  const std::string d = std::string("d.") + table;
+  const Model apart = untied(c).model;
   bool compared = false;
   for (int k = 0; k < std::ssize(c.windows.front()); ++k) {
-    for (const auto& [use, own] : {std::pair{d + "@out", std::string("d.") + head}, {d + "@wte", d}}) {
-      const TapName name{0, k, "backward", use}, single{0, k, "backward", own};
+    for (const std::size_t user : shared_parameters(c.model).front().users) {
+      const TapName name{0, k, "backward", gradient_name(c.model, user, "weight")},
+          single{0, k, "backward", gradient_name(apart, user, "weight")};
       const Tensor *given = tied.find(name.view()), *alone = twin.find(single.view());
       if (given == nullptr || alone == nullptr || !promised.of(name)) continue;  // the lenses say what is missing
       compared = true;
@@ -62,7 +67,7 @@ CheckedRun beside_its_twin(const Case& c, const RunOptions& subject) {
   if (tied.outcome.status == Status::not_run) return tied;
   const CheckedRun twin = run_and_check(untied(c), subject);
   add(tied.outcome, twin.outcome);
-  require_both(tied.outcome, c, tied.trace, twin.trace);
+  require_all(tied.outcome, c, tied.trace, twin.trace);
   return tied;
 }
 

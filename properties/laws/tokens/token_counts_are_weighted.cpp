@@ -14,6 +14,7 @@ void shape(Plan& plan) {
   plan.normalisation = Normalisation::window_items;
   unequal_micro_batches(plan);
   read_tokens(plan);
+  if (plan.tokens.tied) tie_more(plan);
   plan.ignored_percent = plan.seed % 3 == 0 ? 0 : 30;
   plan.empty_micro_batch = plan.seed % 4 == 0;
 }

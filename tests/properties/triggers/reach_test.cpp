@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "oracle/case/sections.hpp"
+#include "properties/generators/adapters.hpp"
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/option_values.hpp"
@@ -87,6 +89,8 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
     draw_options(plan);
     if (seed % 8 == 0) read_tokens(plan);
     if (seed % 8 == 1) dealt_to_ranks(plan);
+    if (seed % 8 == 2) attend(plan);
+    if (seed % 8 >= 1 && seed % 8 <= 3) add_adapters(plan);
     fit_options(plan);
     Case c;
     ASSERT_NO_THROW(c = case_of(plan)) << seed;
@@ -94,6 +98,15 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
       missing.erase(records_to_reach(ExecutorKind::host)[place].name);
   }
   EXPECT_TRUE(missing.empty()) << *missing.begin() << " and " << missing.size() - 1 << " more";
+}
+
+TEST(Reach, demands_every_size_around_its_edges_and_beside_every_word) {
+  std::set<std::string> sizes;
+  for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
+    if (record.kind == "size") sizes.insert(record.name);
+  for (const char* name : {"keys of a sliding window = 17", "pairs of a head that turn = 3", "users of a table = 3",
+                           "chunks of a stage = 3", "items of a window = 0, reduce.divide = unscale"})
+    EXPECT_TRUE(sizes.contains(name)) << name;
 }
 
 TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {

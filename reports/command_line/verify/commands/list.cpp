@@ -24,10 +24,13 @@ void print_triggers() {
   }
 }
 
-void print_options() {
+void print_records(std::string_view kind) {
   for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
-    if (record.kind == "option") std::cout << record.name << "\n";
+    if (record.kind == kind)
+      std::cout << record.name << (record.description.empty() ? "" : "  [" + record.description + "]") << "\n";
 }
+void print_options() { print_records("option"); }
+void print_sizes() { print_records("size"); }
 
 void print_paths() {
   for (const LaunchPath& path : launch_paths_of(ExecutorKind::host)) {
@@ -62,10 +65,17 @@ struct Kind {
 /// In the order in which --help names them.
 std::vector<Kind> kinds() {
   const auto of_lab = [](const char* name) { return Kind{name, listed_in_lab(name)}; };
-  return {
-      {"laws", print_laws},   of_lab("faults"),           {"triggers", print_triggers}, {"options", print_options},
-      {"paths", print_paths}, {"kernels", print_kernels}, {"subjects", print_subjects}, {"ranks", print_rank_presets},
-      of_lab("sweeps"),       of_lab("benches")};
+  return {{"laws", print_laws},
+          of_lab("faults"),
+          {"triggers", print_triggers},
+          {"options", print_options},
+          {"sizes", print_sizes},
+          {"paths", print_paths},
+          {"kernels", print_kernels},
+          {"subjects", print_subjects},
+          {"ranks", print_rank_presets},
+          of_lab("sweeps"),
+          of_lab("benches")};
 }
 
 std::vector<std::string> names() {

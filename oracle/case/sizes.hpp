@@ -1,0 +1,62 @@
+// Sizes of a case that code depends on. A size is declared once: its name, its least value, and how it is read from a
+// case. An edge is a value at which some code changes, declared beside that code, by the constant itself:
+//
+//   const RegisterEdges registered_edges{"keys of a sequence", {block_of_keys}, "a block of keys"};
+//
+// Generators draw sizes, and a campaign must reach them, below, at and above every edge.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+struct DeclaredSize {
+  std::string name;                                              // "pairs of a head that turn"
+  std::int64_t least = 0;                                        // of every legal case that has it
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();  // the same
+  /// Every value that it has somewhere in the case, in any order; none where the case has no such thing.
+  std::vector<std::int64_t> (*in)(const Case& c) = nullptr;
+  std::string declared_at = {};  // "oracle/layers/rotary.cpp:12"
+};
+
+struct SizeEdge {
+  std::string size;  // the name of a declared one
+  std::int64_t value;
+  std::string what;  // that changes there: "a block of keys"
+  std::string
+      beside;  // a key of execution.ranks (rank_keys.hpp), with each word of which the value is met; empty: none
+  std::string declared_at;
+};
+
+struct RegisterSize {
+  explicit RegisterSize(DeclaredSize size, std::source_location at = std::source_location::current());
+};
+
+struct RegisterEdges {
+  RegisterEdges(const std::string& size, const std::vector<std::int64_t>& values, const std::string& what,
+                const std::string& beside = {}, std::source_location at = std::source_location::current());
+};
+
+/// By name; of two with one name, both.
+std::vector<DeclaredSize> declared_sizes();
+/// By name, then by value.
+std::vector<SizeEdge> size_edges();
+/// Throws std::logic_error for a name that nobody declares.
+const DeclaredSize& declared_size(std::string_view name);
+
+/// The values to draw and to reach, sorted: none, one, two and three of it, as loops need, and below, at and above every
+/// edge.
+std::vector<std::int64_t> values_around_edges(std::string_view size);
+
+/// What contradicts: a size declared twice, an edge of one that nobody declares, or one that no legal value reaches.
+/// Each names the places.
+std::vector<std::string> contradictions(const std::vector<DeclaredSize>& sizes, const std::vector<SizeEdge>& edges);
+
+}  // namespace tally
