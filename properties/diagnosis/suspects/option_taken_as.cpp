@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "oracle/case/option.hpp"
+#include "oracle/layers/contract.hpp"
 #include "properties/diagnosis/explained.hpp"
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
@@ -178,6 +179,14 @@ void add_solved(std::vector<Hypothesis>& ways, const Evidence& evidence, const S
   }
 }
 
+/// Whether every layer goes with what it reads: a rotation of half a pair would not.
+bool fits(const Model& model) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    if (!contract_of("layer", model.layers[i]).input_misfits(model.layers[i], features_read(model, i)).empty())
+      return false;
+  return true;
+}
+
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
   if (!affordable(evidence)) return all;
@@ -188,6 +197,7 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
     for (const Other& other : others(setting)) {
       if (other.value == setting.value()) continue;
       setting.set(c, other.value);
+      if (!fits(c.model)) continue;
       all.push_back(hypothesis_of(setting, other, what_if(evidence, c, evidence.trace)));
       all.back().rivals = rivals++;
       matters = matters || says_something(evidence, all.back());
