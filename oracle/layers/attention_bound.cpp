@@ -126,8 +126,9 @@ class Gradients {
       const bool in_range = std::fmax(1, kept[j]) * (weights.p[j] + weights.excess[j]) <
                             head_.threshold();  // else infinity times what may be nothing
       if (known && !in_range) p[j] = 0, e_p[j] = infinite;
+      const bool kept_fits = std::fabs(dp[j]) + e_dp[j] < head_.threshold();  // dP as the mask scales it
       const bool fits =
-          in_range && std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();
+          in_range && kept_fits && std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();
       if (known && std::isfinite(x[j]) && !fits) ds[j] = 0, e_ds[j] = infinite;
     }
     for (Eigen::Index j = 0; j < p.size() && head_.casts() > 0; ++j) {

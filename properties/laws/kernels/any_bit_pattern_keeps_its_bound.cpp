@@ -1,7 +1,6 @@
 // Law: whatever the bit patterns of the operands, every stage keeps its bound: signed zeros, subnormals, powers of two
 // and their neighbours, half-way cases of the next narrower format, pairs that cancel, outliers, graded magnitudes,
-// means far from zero, norms of one large number, and 256 micro-batches in a row.
-#include "kernels/device/kernel_registry.hpp"
+// means far from zero, and 256 micro-batches in a row.
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -20,27 +19,10 @@ void cut_often(Plan& plan) {
   plan.windows = {std::vector<std::int64_t>(256, 1)};
 }
 
-/// A norm of one large number, in rows or in columns, whose variance some kernel works out.
-void see_constants(Plan& plan) {
-  static const char* statistics[] = {"layer_norm.forward", "layer_norm.forward", "batch_norm.statistics"};
-  const std::string operation = statistics[plan.seed / 3 % 3], kind = operation.substr(0, operation.find('.'));
-  const std::vector<std::string> variants = shipped_variants(operation, ExecutorKind::host);
-  const Options options = kind == "batch_norm" ? Options{{"statistics", std::string("window")}} : Options{};
-  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{3 + static_cast<int>(plan.seed / 9 % 3)}}}),
-                 layer(kind, "norm1", options)};
-  plan.execution.kernels[operation] = variants[plan.seed / 9 % variants.size()];
-  plan.windows = {{5, 3}};
-  plan.constant = true;
-}
-
 void shape(Plan& plan) {
   static const char* classes[] = {"zeros_signed", "tiny", "powers", "halfway", "pairs", "outlier", "wide"};
   if (plan.values.empty()) plan.values = classes[plan.seed % 7];
-  if (plan.seed % 16 == 3) {
-    cut_often(plan);
-  } else if (plan.seed % 3 == 2) {
-    see_constants(plan);
-  }
+  if (plan.seed % 16 == 3) cut_often(plan);
   if (plan.seed % 6 != 1) return;
   plan.far_mean = true;
   with_batch_norm(plan, plan.seed % 4 == 1 ? "window" : "micro_batch");
