@@ -47,9 +47,10 @@ Case padded(Case c) {
 void require_all(Outcome& outcome, const Case& c, const Trace& tied, const Trace& twin) {
   const PromisedBits promised(tied);
   const Model apart = untied(c).model;
+  const std::vector<SharedParameter> shared = shared_parameters(c.model);
   bool compared = false;
   for (int k = 0; k < std::ssize(c.windows.front()); ++k) {
-    for (const std::size_t user : shared_parameters(c.model).front().users) {
+    for (const std::size_t user : shared.front().users) {
       const TapName name{0, k, "backward", gradient_name(c.model, user, "weight")},
           single{0, k, "backward", gradient_name(apart, user, "weight")};
       const Tensor *given = tied.find(name.view()), *alone = twin.find(single.view());
