@@ -22,7 +22,7 @@ compile() {
 }
 hits() { ccache --print-stats | awk '$1 == "direct_cache_hit" || $1 == "preprocessed_cache_hit" { n += $2 } END { print n + 0 }'; }
 unset CCACHE_DISABLE
-export CCACHE_DIR=$project/cache CCACHE_BASEDIR=$project/small
+export CCACHE_DIR=$project/cache
 compile "with an empty cache"
 compile "again"
 [[ $(hits) == 2 ]] || fail "expected the headers and the source from the cache; found $(hits) of 2"
