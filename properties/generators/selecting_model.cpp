@@ -113,7 +113,8 @@ Case selecting_model(const Case& c) {
   to.name = "selecting " + c.name;
   to.precision.storage = c.precision.storage;
   to.execution = c.execution;
-  to.execution.recomputed.clear();  // labels of the other model
+  to.execution.recomputed.clear();          // labels of the other model
+  to.execution.kernels.erase("gemm.math");  // its precision's
   to.normalisation = Normalisation::sum;
   const std::int64_t heads = 1 + c.model.input % 2;
   to.model.input = codes * of_each;

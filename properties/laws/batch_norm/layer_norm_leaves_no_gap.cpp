@@ -1,5 +1,6 @@
 // Law: LayerNorm takes its statistics from each row alone, so that cutting the batch changes nothing: its gap to the
 // full batch is exactly zero.
+#include "oracle/layers/contract.hpp"
 #include "oracle/window/gap.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -10,7 +11,7 @@ namespace tally::layer_norm_leaves_no_gap_law {
 namespace {
 
 void shape(Plan& plan) {
-  take_out_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm" || l.kind == "layer_norm"; });
+  take_out_if(plan.hidden, [](const Layer& l) { return contract_of("layer", l).norm; });
   plan.hidden.insert(plan.hidden.begin(), layer("layer_norm", "norm1"));
   plan.normalisation = Normalisation::window_items;
   plan.input = std::max<std::int64_t>(plan.input, 2);
