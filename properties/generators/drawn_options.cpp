@@ -4,23 +4,14 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/training_step/kind_steps.hpp"
-#include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
-#include "properties/generators/case_frame.hpp"
 #include "properties/generators/option_values.hpp"
+#include "properties/generators/put_setting.hpp"
 
 namespace tally {
 namespace {
 
 constexpr std::uint64_t one_case_in = 4;
-
-/// Whether the plan's case would keep the rules, but for those of its tensors, which are not drawn yet.
-bool is_legal(const Plan& plan) {
-  Findings findings;
-  apply_rules(case_frame(plan), findings);
-  return std::all_of(findings.errors().begin(), findings.errors().end(),
-                     [](const CaseError& error) { return error.path.starts_with("$.tensors"); });
-}
 
 /// A list of numbers has one for each output: the drawn one and its double by turns.
 OptionValue as_long_as_needed(OptionValue value, std::int64_t outputs) {
@@ -51,7 +42,7 @@ class OptionDrawer {
       if (random_.below(one_case_in) != 0 || values.empty()) continue;
       const OptionValue before = choice.options.at(option.name);
       choice.options[option.name] = as_long_as_needed(values[random_.below(values.size())], plan_.outputs);
-      if (!is_legal(plan_)) choice.options[option.name] = before;
+      if (broken_rule(plan_)) choice.options[option.name] = before;
     }
   }
 
@@ -71,6 +62,8 @@ void fit_options(Plan& plan) {
   }
   if (optimizer_steps(plan.recipe.optimizer).fuse == nullptr) plan.execution.kernels.erase("clip_decay_step");
   if (plan.loss.kind != "cross_entropy") plan.execution.kernels.erase("head_loss");
+  if (const auto math = plan.execution.kernels.find("gemm.math"); math != plan.execution.kernels.end())
+    if (math->second == "tf32" && !plan.precision.tf32) math->second = "default";
 }
 
 }  // namespace tally

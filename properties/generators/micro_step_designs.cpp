@@ -14,15 +14,16 @@ struct MicroStepSizes {
   std::int64_t features, rows;
   const char* most_blocks = "";
 };
-constexpr std::array<MicroStepSizes, 9> micro_step_sizes{{{32, 64},  // one block, full; a column's last stride too
-                                                          {5, 67},   // cut
-                                                          {64, 72},  // several blocks of columns, full
-                                                          {33, 65},  // the last one cut
-                                                          {32, 3},   // one thread a column
-                                                          {5, 3},    //
-                                                          {512, 2},  // several blocks of features, full
-                                                          {300, 2},  // the last one cut
-                                                          {300, 2, "1"}}};  // strides over the grid
+constexpr std::array<MicroStepSizes, 10> micro_step_sizes{{{32, 64},  // one block, full; a column's last stride too
+                                                           {5, 67},   // cut
+                                                           {64, 72},  // several blocks of columns, full
+                                                           {33, 65},  // the last one cut
+                                                           {32, 3},   // one thread a column
+                                                           {5, 3},    //
+                                                           {512, 2},  // several blocks of features, full
+                                                           {300, 2},  // the last one cut
+                                                           {300, 2, "1"},  // strides over the grid
+                                                           {3, 37}}};      // a lane of a column's last rows
 constexpr std::array<const char*, 3> ways{"sums", "moments", "two_pass"};
 static_assert(micro_step_sizes.size() * ways.size() == micro_step_designs);
 

@@ -9,7 +9,7 @@
 namespace tally {
 
 /// How many there are in each storage format. One after another, by seed, takes the whole of it.
-inline constexpr std::uint64_t micro_step_designs = 27;
+inline constexpr std::uint64_t micro_step_designs = 30;
 
 /// Gives the plan the design with the number `plan.seed % micro_step_designs`: one batch_norm between linear layers, two
 /// ranks, what they hand over.

@@ -40,7 +40,7 @@ void cut_in_front_of_a_block(const Plan& plan, const Model& model, const std::ve
 
 bool divides_all(const Case& c, std::size_t stages) {
   for (std::size_t w = 0; w < c.windows.size(); ++w)
-    for (std::size_t rank = 0; rank < ranks_of(c); ++rank)
+    for (std::size_t rank = 0; rank < ranks_of(c, w); ++rank)
       if (micro_batches_of(c, w, rank) % stages != 0) return false;
   return true;
 }
@@ -99,7 +99,7 @@ void normalised_by_micro_batch(Plan& plan) {
 /// How many parts the model can be cut into.
 std::size_t most_parts(const Plan& plan) {
   Model model{plan.input, earlier_layers(plan), {}};
-  model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
+  if (plan.has_head) model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
   return places_to_cut(model).size() + 1;
 }
 

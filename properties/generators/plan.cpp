@@ -34,11 +34,11 @@ std::vector<Layer> earlier_layers(const Plan& plan) {
 namespace {
 
 /// Every micro-batch's rows as sequences; the first of a window is as long as may be.
-std::vector<std::int64_t> sequences_of(const Plan& plan) {
+std::vector<std::int64_t> sequences_of(const Plan& plan, const std::vector<std::vector<std::int64_t>>& windows) {
   constexpr std::uint64_t apart = 0xbb67ae85u;
   executor::Schedule random(plan.seed ^ apart);
   std::vector<std::int64_t> lengths;
-  for (const auto& window : plan.windows) {
+  for (const auto& window : windows) {
     bool first = true;
     for (std::int64_t left : window) {
       while (left > 0) {
@@ -112,14 +112,17 @@ Case case_frame(const Plan& plan) {
   c.model.input = plan.input;
   c.model.tokens = plan.tokens.width > 0;
   c.model.layers = earlier_layers(plan);
-  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}, {"bias", plan.output_bias}}));
-  if (plan.tokens.tied) c.model.layers.back().tied = "wte";
+  if (plan.has_head) {
+    c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}, {"bias", plan.output_bias}}));
+    c.model.layers.back().trainable = plan.head_trains;
+    if (plan.tokens.tied) c.model.layers.back().tied = "wte";
+  }
   c.model.loss = plan.loss;
   c.windows = plan.windows;
   if (plan.ranks > 1) c.dealt = dealt_by(plan);
   c.execution = plan.execution;
   fit_micro_steps(c);
-  if (c.model.tokens || reads_positions(c.model)) c.sequences = sequences_of(plan);
+  if (c.model.tokens || reads_positions(c.model)) c.sequences = sequences_of(plan, c.windows);
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;

@@ -31,6 +31,8 @@ struct Plan {
   std::vector<Layer> hidden;  // before the last linear layer; options filled in
   std::int64_t outputs = 3;
   bool output_bias = true;  // of the last linear layer
+  bool has_head = true;     // that layer; else the loss reads what `hidden` leaves, `outputs` features
+  bool head_trains = true;
   Choice loss;
   int ignored_percent = 0;         // cross_entropy: share of rows that carry ignore_index
   bool empty_micro_batch = false;  // the second micro-batch of every window has only ignored rows (or weight 0)

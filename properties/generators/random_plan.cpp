@@ -252,7 +252,7 @@ void draw_products(Plan& plan, executor::Schedule& random) {
     const GemmOrder::Kind kind = kinds[random.below(3)];
     if (runs_on_tensor_cores(kind, precision.storage, precision.tf32)) kernels["gemm"] = to_string({kind, 0});
   }
-  if (random.below(8) == 0) kernels["gemm.math"] = "default";
+  if (random.below(8) == 0) kernels["gemm.math"] = precision.tf32 ? "tf32" : "default";
   if (random.below(4) == 0) kernels["gemm.split_k"] = std::to_string(2 + random.below(4));
   if (kernels.contains("gemm.split_k") && random.below(2) == 0) kernels["gemm.reduction"] = "result";
   if (random.below(4) == 0 && adds_into_buffer(precision)) kernels["linear.weight_gradient"] = "into_buffer";

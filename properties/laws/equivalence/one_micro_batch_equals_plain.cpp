@@ -12,7 +12,8 @@ void shape(Plan& plan) {
   usual_formats(plan);
   for (auto& window : plan.windows) window = {std::accumulate(window.begin(), window.end(), std::int64_t{0})};
   plan.empty_micro_batch = false;
-  plan.execution.kernels.erase("linear.weight_gradient");  // into the buffer: never rounded to the storage format
+  if (plan.precision.storage != Dtype::fp32)
+    plan.execution.kernels.erase("linear.weight_gradient");  // into the buffer: never rounded to the storage format
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {

@@ -1,0 +1,176 @@
+#include "properties/laws/settings/together.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/sections.hpp"
+#include "properties/generators/adapters.hpp"
+#include "properties/generators/attention_plan.hpp"
+#include "properties/generators/case_frame.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/put_setting.hpp"
+#include "properties/generators/settings.hpp"
+#include "properties/generators/token_plan.hpp"
+#include "properties/laws/pipeline/pipelines.hpp"
+#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/settings/unusual.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::uint64_t apart = 0x510e527fade682d1ull;
+
+/// Whether the settings all stand in the plan's case.
+bool says(const Plan& plan, std::initializer_list<std::size_t> wanted) {
+  const std::set<std::size_t> said = settings_of(case_frame(plan));
+  return std::ranges::all_of(wanted, [&](std::size_t each) { return said.contains(each); });
+}
+
+Plan smallest() {
+  Plan plan;
+  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{4}}}), layer("relu")};
+  plan.loss = choice("loss", "mse");
+  plan.windows = {{2, 2, 3, 2}, {3, 2}};
+  plan.recipe.optimizer = choice("optimizer", "sgd");
+  plan.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
+  plan.recipe.weight_decay = choice("weight_decay", "none");
+  plan.recipe.clip = choice("clip", "none");
+  plan.recipe.loss_scale = choice("loss_scale", "none");
+  return plan;
+}
+
+/// One of every sort and some more, as seeds draw them.
+const std::vector<Plan>& samples() {
+  static const std::vector<Plan> all = [] {
+    constexpr std::uint64_t enough = 48;
+    std::vector<Plan> drawn{smallest()};
+    for (std::uint64_t seed = 1; seed <= enough; ++seed) {
+      drawn.push_back(smallest());
+      drawn.back().seed = seed;
+      of_any_sort(drawn.back());
+      if (broken_rule(drawn.back())) drawn.pop_back();
+    }
+    return drawn;
+  }();
+  return all;
+}
+
+/// Two windows of four micro-batches at most, of three rows, and few ranks: what settings show, they show in little.
+void cut_short(Plan& plan) {
+  const auto replicas = static_cast<int>(std::get<std::int64_t>(rank_option(plan.execution, "replicas")));
+  if (plan.ranks > 3) plan.ranks = replicas > 1 ? 2 * replicas : 3;
+  plan.windows.resize(std::min<std::size_t>(plan.windows.size(), 2));
+  for (auto& window : plan.windows) {
+    window.resize(std::min<std::size_t>(window.size(), 4));
+    for (std::int64_t& rows : window) rows = std::min<std::int64_t>(rows, 3);
+  }
+}
+
+}  // namespace
+
+void of_any_sort(Plan& plan) {
+  executor::Schedule random(plan.seed ^ apart);
+  constexpr std::array made{QueriesAndKeys::apart, QueriesAndKeys::turned, QueriesAndKeys::fused};
+  const std::uint64_t model = random.below(6);
+  if (model < made.size()) attend(plan, made[model]);
+  if (model == made.size()) read_tokens(plan);
+  if (random.below(4) == 0) add_adapters(plan);
+  const std::uint64_t trained_by = random.below(4);
+  plan.normalisation = normalisations[random.below(normalisations.size())];
+  if (trained_by == 0) pipelined_on_ranks(plan);
+  if (trained_by > 1) {
+    at_least_micro_batches(plan, 4);
+    dealt_to_ranks_by_any_normalisation(plan);
+  }
+}
+
+void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>& more) {
+  executor::Schedule random(plan.seed ^ ~apart);
+  constexpr int tries = 6;
+  Plan tried = plan;
+  for (int i = 0; i < tries; ++i) {
+    tried = plan;
+    tried.seed = plan.seed + (static_cast<std::uint64_t>(i) << 32);
+    of_any_sort(tried);
+    tried.seed = plan.seed;
+    cut_short(tried);
+    if (plan.seed % 3 != 0) {
+      const auto& forms = unusual_forms();
+      forms[plan.seed / 3 % forms.size()](tried, random);
+    }
+    if (!broken_rule(tried) && !put(tried, first, random.next())) break;
+    tried = plan;
+  }
+  plan = std::move(tried);
+  for (const std::size_t setting : more) {
+    Plan next = plan;
+    if (!put(next, setting, random.next()) && says(next, {first})) plan = std::move(next);
+  }
+}
+
+namespace {
+
+/// Places of settings that `chosen` is true of.
+template <class Chosen>
+std::vector<std::size_t> places_of(Chosen chosen) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < settings().size(); ++i)
+    if (chosen(settings()[i])) places.push_back(i);
+  return places;
+}
+
+/// Of each section one kind and two of its options, so that kinds of many options take the place of no others; of layers
+/// and of ranks, which stand beside each other, many.
+std::vector<std::size_t> drawn_settings(executor::Schedule& random) {
+  constexpr int of_a_kind = 2, of_layers = 16, of_ranks = 12;
+  static const auto layers = places_of([](const CaseSetting& s) { return s.section == "layer"; });
+  static const auto ranks = places_of([](const CaseSetting& s) { return s.section == "ranks"; });
+  std::vector<std::size_t> drawn;
+  const auto draw = [&](const std::vector<std::size_t>& from, int count) {
+    for (int i = 0; i < count && !from.empty(); ++i) drawn.push_back(from[random.below(from.size())]);
+  };
+  const auto draw_section = [&](std::string_view section) {
+    draw(places_of([&](const CaseSetting& s) { return s.section == section && !s.is_option(); }), 1);
+    const std::string& kind = settings()[drawn.back()].kind;
+    draw(places_of([&](const CaseSetting& s) { return s.section == section && s.kind == kind && s.is_option(); }),
+         of_a_kind);
+  };
+  draw_section("loss");
+  for (const RecipeSection& section : recipe_sections) draw_section(section.name);
+  draw(layers, of_layers);
+  draw(ranks, of_ranks);
+  return drawn;
+}
+
+}  // namespace
+
+void put_together(Plan& plan, std::uint64_t number) {
+  static const auto by_training =
+      places_of([](const CaseSetting& s) { return s.section == "ranks" || s.section == "normalisation"; });
+  executor::Schedule random(number ^ apart);
+  const std::uint64_t turn = number / 2;
+  const std::size_t first = number % 2 == 1 ? by_training[turn % by_training.size()] : turn % settings().size();
+  put_together(plan, first, drawn_settings(random));
+}
+
+std::optional<std::string> why_never_together(std::size_t a, std::size_t b) {
+  std::map<std::string, int> rules;
+  for (const Plan& sample : samples()) {
+    for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
+      Plan plan = sample;
+      if (put(plan, one, sample.seed)) continue;
+      const auto rule = put(plan, other, sample.seed);
+      if (!rule && says(plan, {a, b})) return std::nullopt;
+      ++rules[rule.value_or(rule_against(plan, {a, b}))];
+    }
+  }
+  const auto most = std::ranges::max_element(rules, {}, [](const auto& rule) { return rule.second; });
+  return most == rules.end() ? "no sample takes either" : most->first;
+}
+
+}  // namespace tally

@@ -1,0 +1,29 @@
+// Models of every sort to which settings are put, as many together as the rules allow, and why two cannot be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/generators/plan.hpp"
+
+namespace tally {
+
+/// The plan as a model of one sort: layers in a row, tokens, attention, adapters; by one, on ranks, in stages, or both.
+/// As its seed draws.
+void of_any_sort(Plan& plan);
+
+/// In two plans of three one of the unusual forms (unusual.hpp), then `first`, in a model of a sort that takes it, and
+/// then those of `more` that the rules allow beside it.
+void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>& more);
+
+/// The same for one of many plans, by its number: every second one begins with a word of how ranks train, which rules
+/// keep apart from much, the others with each setting in turn; more are drawn, of every section some.
+void put_together(Plan& plan, std::uint64_t number);
+
+/// Why no plan says both, of all sorts of models that were tried: the rule that most often stands against it; nullopt
+/// where some plan does. By rules alone: nothing is run.
+std::optional<std::string> why_never_together(std::size_t a, std::size_t b);
+
+}  // namespace tally
