@@ -147,7 +147,7 @@ class LawTask {
     seen.operations = operation_scope.records(c, seen.outcome.checks);
     seen.kernel = operation_scope.failing_kernel(seen.outcome.checks);
     seen.new_pairs = coverage_.new_pairs(scope.runs());
-    coverage_.add_case(scope.runs(), scope.reached());
+    coverage_.add_case(scope.runs());
     return seen;
   }
 

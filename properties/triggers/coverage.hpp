@@ -1,5 +1,5 @@
-// Which triggers the cases of a campaign showed, which values of options and which ways of launches (reach.hpp). A
-// law's cases are judged inside a CoverageScope; every run that is judged there counts.
+// Which triggers the cases of a campaign showed, which settings, which pairs of them and which ways of launches
+// (reach.hpp). A law's cases are judged inside a CoverageScope; every run that is judged there counts.
 #pragma once
 
 #include <set>
@@ -12,25 +12,29 @@
 
 namespace tally {
 
+/// What a judged run showed: by the places of triggers(), and by those of records_to_reach().
+struct SeenRun {
+  std::set<std::size_t> triggers, reached;
+};
+
 class Coverage {
  public:
   /// What is reached is a matter of one executor's kernels.
   explicit Coverage(ExecutorKind executor = ExecutorKind::host);
-  /// A case of one or several judged runs: pairs count where one run showed both. `reached`: places in
-  /// records_to_reach().
-  void add_case(const std::vector<std::vector<bool>>& runs, const std::set<std::size_t>& reached = {});
+  /// A case of one or several judged runs: pairs count where one run showed both.
+  void add_case(const std::vector<SeenRun>& runs);
   /// By hand: a trigger that nothing in a run shows. Throws std::logic_error for an unknown name.
   void note(std::string_view name, std::uint64_t times = 1);
-  /// Pairs of case triggers that add_case() would see for the first time.
-  std::size_t new_pairs(const std::vector<std::vector<bool>>& runs) const;
+  /// Pairs of settings that add_case() would see for the first time.
+  std::size_t new_pairs(const std::vector<SeenRun>& runs) const;
   const std::vector<TriggerRecord>& records() const { return records_; }
 
  private:
   std::vector<TriggerRecord> records_;
 };
 
-/// Which triggers a judged run shows, in the order of triggers().
-std::vector<bool> triggers_of(const Sight& sight);
+/// Which triggers a judged run shows.
+std::set<std::size_t> triggers_of(const Sight& sight);
 
 /// What the runs show that a law checks while it lives.
 class CoverageScope : public RunObserver {
@@ -40,15 +44,12 @@ class CoverageScope : public RunObserver {
   void see_launches(ExecutorKind executor, const std::set<LaunchPath>& paths) override;
   /// Throws std::logic_error for an unknown name.
   void see_trigger(std::string_view name) override;
-  const std::vector<std::vector<bool>>& runs() const { return runs_; }
-  /// By all runs of its executor.
-  const std::set<std::size_t>& reached() const { return reached_; }
+  const std::vector<SeenRun>& runs() const { return runs_; }
 
  private:
   const Case& drawn_;
-  ExecutorKind executor_;
-  std::vector<std::vector<bool>> runs_;
-  std::set<std::size_t> reached_;
+  ExecutorKind executor_;  // what runs of others reach does not count
+  std::vector<SeenRun> runs_;
 };
 
 }  // namespace tally

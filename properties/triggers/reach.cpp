@@ -8,9 +8,8 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/sections.hpp"
 #include "oracle/case/sizes.hpp"
-#include "properties/generators/option_values.hpp"
+#include "properties/generators/settings.hpp"
 
 namespace tally {
 namespace {
@@ -25,40 +24,11 @@ struct Frame {
   }
 };
 
-std::string option_name(std::string_view section, const std::string& kind, const std::string& option,
-                        const OptionValue& value) {
-  return std::string(section) + " " + kind + ", " + option + " = " + name_of_value(value);
-}
-
-std::vector<std::string_view> sections() {
-  std::vector<std::string_view> all{"layer", "loss"};
-  for (const RecipeSection& section : recipe_sections) all.push_back(section.name);
-  return all;
-}
-
-void add_options(Frame& frame) {
-  for (const std::string_view section : sections()) {
-    for (const Contract* contract : drawn_contracts_of(section)) {
-      for (const Option& option : contract->options) {
-        for (const OptionValue& value : values_worth_drawing(*contract, option)) {
-          frame.add({option_name(section, contract->kind, option.name, value), "options of " + std::string(section),
-                     "option", "", 0, ""});
-        }
-      }
-    }
-  }
-}
-
-std::string still_name(const std::string& kind, bool trains) {
-  return option_name("layer", kind, "trainable", OptionValue(trains));
-}
-
-/// Whether layers train, of every kind that has parameters.
-void add_trainable(Frame& frame) {
-  for (const Contract* contract : contracts_of("layer")) {
-    if (std::ranges::count(contract->tensors, Role::parameter, &LayerTensor::role) == 0) continue;
-    for (const bool trains : {true, false})
-      frame.add({still_name(contract->kind, trains), "options of layer", "option", "", 0, ""});
+/// As they stand in settings(): their places are the first.
+void add_settings(Frame& frame) {
+  for (const CaseSetting& setting : settings()) {
+    const std::string group = setting.is_option() ? "options of " + setting.section : "kinds and words";
+    frame.add({setting.name, group, setting.is_option() ? "option" : "setting", "", 0, ""});
   }
 }
 
@@ -101,8 +71,7 @@ const Frame& frame_of(ExecutorKind executor) {
   static std::map<ExecutorKind, Frame> frames;
   const auto [found, is_new] = frames.try_emplace(executor);
   if (is_new) {
-    add_options(found->second);
-    add_trainable(found->second);
+    add_settings(found->second);
     add_sizes(found->second);
     add_paths(found->second, executor);
   }
@@ -112,11 +81,6 @@ const Frame& frame_of(ExecutorKind executor) {
 void reach(const Frame& frame, const std::string& name, std::set<std::size_t>& places) {
   const auto found = frame.places.find(name);
   if (found != frame.places.end()) places.insert(found->second);
-}
-
-void reach_options(const Frame& frame, std::string_view section, const Choice& choice, std::set<std::size_t>& places) {
-  for (const auto& [option, value] : choice.options)
-    reach(frame, option_name(section, choice.kind, option, value), places);
 }
 
 void reach_sizes(const Frame& frame, const Case& c, std::set<std::size_t>& places) {
@@ -149,14 +113,7 @@ const std::vector<TriggerRecord>& records_to_reach(ExecutorKind executor) { retu
 
 std::set<std::size_t> reached_by(ExecutorKind executor, const Case& c, const std::set<LaunchPath>& paths) {
   const Frame& frame = frame_of(executor);
-  std::set<std::size_t> places;
-  for (const Layer& layer : c.model.layers) {
-    reach_options(frame, "layer", layer, places);
-    reach(frame, still_name(layer.kind, layer.trainable), places);
-  }
-  reach_options(frame, "loss", c.model.loss, places);
-  for (const RecipeSection& section : recipe_sections)
-    reach_options(frame, section.name, c.recipe.*section.choice, places);
+  std::set<std::size_t> places = settings_of(c);
   reach_sizes(frame, c, places);
   places.merge(paths_reached(executor, paths));
   return places;

@@ -1,5 +1,5 @@
-// What a campaign must reach beyond the triggers, made from the program itself: every value worth drawing of every
-// option of a contract, every declared size below, at and above every edge, and every way of every kernel's launch in
+// What a campaign must reach beyond the triggers, made from the program itself: every setting of a case, every declared
+// size below, at and above every edge, and every way of every kernel's launch in
 // each of its precisions.
 #pragma once
 
@@ -13,12 +13,11 @@
 
 namespace tally {
 
-/// Of kind "option", "size" or "path" ("later" where a launch says that it is out of reach), none seen yet. An executor's
-/// kernels are its own.
+/// Of kind "setting" or "option", by their places in settings(), then "size" and "path" ("later" where a launch says that
+/// it is out of reach), none seen yet. An executor's kernels are its own.
 const std::vector<TriggerRecord>& records_to_reach(ExecutorKind executor);
 
-/// Their places in records_to_reach(): options and sizes of the case, paths that its launches
-/// took.
+/// Their places in records_to_reach(): settings and sizes of the case, paths that its launches took.
 std::set<std::size_t> reached_by(ExecutorKind executor, const Case& c, const std::set<LaunchPath>& paths);
 
 std::set<std::size_t> paths_reached(ExecutorKind executor, const std::set<LaunchPath>& paths);

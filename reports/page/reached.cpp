@@ -60,6 +60,9 @@ void reached_tables(Markup& page, const Results& results) {
   reached_table(page, reached_rows(results.triggers, "path"),
                 "Every kernel in each of its precisions, and the ways its launches went (cases of each)",
                 {"Reached", "Kernel", "Precision", "Ways"}, required);
+  reached_table(page, reached_rows(results.triggers, "setting"),
+                "Every kind of layer, loss and recipe section, and every word of ranks (cases of each)",
+                {"Reached", "Of", "Name", "Drawn"}, required);
   reached_table(page, reached_rows(results.triggers, "option"), "Every option, and the values it took (cases of each)",
                 {"Reached", "Of", "Option", "Values"}, required);
   reached_table(page, reached_rows(results.triggers, "size"),

@@ -37,6 +37,17 @@ void trigger_row(Markup& page, Table& table, const TriggerRecord& trigger, bool 
   row.cell(trigger.kind == "later" ? "\u2013" : grouped(trigger.seen));
 }
 
+void unseen_pairs(Markup& page, const PairsRecord& pairs) {
+  if (const std::string counted = pairs_sentence(pairs); !counted.empty())
+    page.element(
+        "p", {},
+        "A setting is a kind, a value of an option or a word; pairs of them count where one run showed both. " +
+            counted + ".");
+  if (pairs.unseen.empty()) return;
+  Table table(page, "Pairs that rules allow and no run showed", {"Pair"});
+  for (const std::string& pair : pairs.unseen) table.row().cell(pair);
+}
+
 }  // namespace
 
 void triggers_section(Markup& page, const Results& results) {
@@ -48,7 +59,7 @@ void triggers_section(Markup& page, const Results& results) {
       "A trigger is what a case must show before a known kind of bug can be seen in it, somewhere in the "
       "campaign. Launch paths are counted for each kernel, variant and precision by themselves, as the kernel's "
       "launch declares them; values of options as their contract makes them. " +
-          trigger_sentence(results.triggers) + " (some pairs exclude each other).");
+          trigger_sentence(results.triggers) + ".");
   const bool required = triggers_are_missing(results);
   {
     Table table(page, "Every trigger and the number of cases that showed it",
@@ -57,6 +68,7 @@ void triggers_section(Markup& page, const Results& results) {
       if (!is_made_from_the_program(trigger)) trigger_row(page, table, trigger, required);
   }
   reached_tables(page, results);
+  unseen_pairs(page, results.pairs);
 }
 
 }  // namespace tally

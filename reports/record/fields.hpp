@@ -136,6 +136,11 @@ void fields(Archive& a, R& r) {
   a("seen", r.seen), a("pairs", r.pairs);
 }
 
+template <class Archive, Is<PairsRecord> R>
+void fields(Archive& a, R& r) {
+  a("seen", r.seen), a("refused", r.refused), a("unseen", r.unseen);
+}
+
 template <class Archive, Is<CertifiedRecord> R>
 void fields(Archive& a, R& r) {
   a("cases", r.cases), a("stages", r.stages), a("elements", r.elements), a("undecided", r.undecided);
@@ -149,8 +154,8 @@ void fields(Archive& a, R& r) {
   a("partial", r.partial), a("partial_reason", r.partial_reason);
   a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
-  a.later("triggers", r.triggers), a.later("certified", r.certified), a.later("triggers_required", r.triggers_required),
-      a.later("shard", r.shard);
+  a.later("triggers", r.triggers), a.later("pairs", r.pairs), a.later("certified", r.certified),
+      a.later("triggers_required", r.triggers_required), a.later("shard", r.shard);
   a("environment", r.environment), a.later("studies", r.studies);
 }
 

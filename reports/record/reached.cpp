@@ -33,19 +33,20 @@ Parts parts_of_option(const TriggerRecord& record) {
 /// "keys of a sequence = 17".
 Parts parts_of_size(const TriggerRecord& record) {
   const std::size_t equals = std::min(record.name.find(" = "), record.name.size());
-  const std::string edges = record.description.empty() ? "" : " [" + record.description + "]";
-  return {record.group, record.name.substr(0, equals),
-          equals == record.name.size() ? "" : record.name.substr(equals + 3) + edges};
+  std::string value = equals == record.name.size() ? "" : record.name.substr(equals + 3);
+  if (!record.description.empty()) value += " [" + record.description + "]";
+  return {record.group, record.name.substr(0, equals), value};
 }
 
 Parts parts_of(const TriggerRecord& record, std::string_view kind) {
+  if (kind == "setting") return {record.group, "", record.name};
   return kind == "path" ? parts_of_path(record) : kind == "size" ? parts_of_size(record) : parts_of_option(record);
 }
 
 }  // namespace
 
 bool is_made_from_the_program(const TriggerRecord& record) {
-  return record.kind == "option" || record.kind == "size" || is_path(record);
+  return record.kind == "setting" || record.kind == "option" || record.kind == "size" || is_path(record);
 }
 
 std::size_t ReachedRow::wanted() const {

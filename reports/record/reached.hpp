@@ -9,7 +9,7 @@
 
 namespace tally {
 
-/// Of kind "option", "size" or "path", or a path that is out of reach: made from the program, not written down by hand.
+/// Of kind "setting", "option", "size" or "path", or a path that is out of reach: made from the program, not written down by hand.
 bool is_made_from_the_program(const TriggerRecord& record);
 
 /// What belongs together in a row: a kernel in one precision, an option, or a size.
@@ -26,7 +26,7 @@ struct ReachedRow {
   std::size_t seen() const;    // of those
 };
 
-/// The rows of `kind`, "option", "size" or "path", in the order of the records.
+/// The rows of `kind`, "setting", "option", "size" or "path", in the order of the records.
 std::vector<ReachedRow> reached_rows(const std::vector<TriggerRecord>& records, std::string_view kind);
 
 }  // namespace tally

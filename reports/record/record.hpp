@@ -191,6 +191,7 @@ struct Results {
   std::vector<FaultRecord> faults;
   std::vector<TrainingRecord> training;
   std::vector<TriggerRecord> triggers;
+  PairsRecord pairs;  // of a whole default campaign
   CertifiedRecord certified;
   bool triggers_required = false;  // the default campaign: one that no case shows is a failure
   std::string shard;               // "2/4": these are a part of a campaign, which only `tally merge` judges as a whole

@@ -64,7 +64,7 @@ std::string sentence_of_few(const std::vector<TriggerRecord>& triggers) {
 }
 
 bool is_a_trigger(const TriggerRecord& record) {
-  return record.kind != "option" && record.kind != "size" && record.kind != "path";
+  return record.kind != "setting" && record.kind != "option" && record.kind != "size" && record.kind != "path";
 }
 
 }  // namespace
@@ -76,16 +76,10 @@ bool is_seen_by_few(const TriggerRecord& trigger) {
 
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
   TriggerTotals totals;
-  for (std::size_t i = 0; i < triggers.size(); ++i) {
-    totals.later += triggers[i].kind == "later";
-    totals.expected += triggers[i].kind != "later";
-    totals.unreached += is_unreached(triggers[i]);
-    if (triggers[i].kind != "case") continue;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (triggers[j].kind != "case") continue;
-      ++totals.pairs;
-      totals.unseen_pairs += !was_seen_with(triggers[i], j);
-    }
+  for (const TriggerRecord& trigger : triggers) {
+    totals.later += trigger.kind == "later";
+    totals.expected += trigger.kind != "later";
+    totals.unreached += is_unreached(trigger);
   }
   return totals;
 }
@@ -96,10 +90,17 @@ std::string trigger_sentence(const std::vector<TriggerRecord>& triggers) {
   std::copy_if(triggers.begin(), triggers.end(), std::back_inserter(own), is_a_trigger);
   const TriggerTotals totals = trigger_totals(own);
   return std::to_string(totals.expected - totals.unreached) + " of " + std::to_string(totals.expected) +
-         " triggers were reached; " + std::to_string(totals.unseen_pairs) + " of " + std::to_string(totals.pairs) +
-         " pairs were never seen together" + sentence_of(triggers, "option", "values of options were drawn") +
+         " triggers were reached" + sentence_of(triggers, "setting", "kinds and words were drawn") +
+         sentence_of(triggers, "option", "values of options were drawn") +
          sentence_of(triggers, "size", "sizes around edges were drawn") +
          sentence_of(triggers, "path", "launch paths ran") + sentence_of_few(triggers);
+}
+
+std::string pairs_sentence(const PairsRecord& pairs) {
+  const std::uint64_t possible = pairs.seen + pairs.unseen.size();
+  if (possible + pairs.refused == 0) return "";
+  return std::to_string(pairs.seen) + " of " + std::to_string(possible) +
+         " pairs of settings stood together, rules keep " + std::to_string(pairs.refused) + " more apart";
 }
 
 }  // namespace tally

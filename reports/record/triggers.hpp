@@ -9,10 +9,12 @@ namespace tally {
 
 struct TriggerRecord {
   std::string name, group;  // "overflow in the last micro-batch", "loss scale"
-  std::string kind;         // "case", "kernel", "run": a campaign must show it; "later": not yet, for the reason given
+  std::string kind;         // "case", "kernel", "run", "setting", "option", "size", "path": a campaign must show it;
+                            // "later": not yet, for the reason given
   std::string description;  // when it counts as seen, or why later
   std::uint64_t seen = 0;   // cases that showed it
-  std::string pairs;        // hexadecimal: bit b of digit d is set where one run showed it with trigger 4 d + b
+  std::string pairs;  // hexadecimal: bit b of digit d is set where one run showed it with setting 4 d + b, of those of
+                      // kind "setting" or "option" an earlier one
 };
 
 bool was_seen_with(const TriggerRecord& trigger, std::size_t other);
@@ -25,7 +27,6 @@ void merge_triggers(std::vector<TriggerRecord>& whole, const std::vector<Trigger
 struct TriggerTotals {
   std::uint64_t expected = 0, unreached = 0;  // of the kinds that a campaign must show
   std::uint64_t later = 0;
-  std::uint64_t pairs = 0, unseen_pairs = 0;  // of different case triggers; some exclude each other
 };
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers);
 
@@ -34,7 +35,15 @@ bool is_unreached(const TriggerRecord& trigger);
 inline constexpr std::uint64_t few_cases = 5;
 bool is_seen_by_few(const TriggerRecord& trigger);
 
-/// "71 of 73 triggers were reached; 1,204 of 2,080 pairs were never seen together"; empty without triggers.
+/// Pairs of settings: those that stood together in some run, those that a rule keeps apart, and the others by name.
+struct PairsRecord {
+  std::uint64_t seen = 0, refused = 0;
+  std::vector<std::string> unseen;  // "layer rms_norm beside ranks, sharding = parameters"
+};
+
+/// "71 of 73 triggers were reached; 157 of 157 values of options were drawn"; empty without triggers.
 std::string trigger_sentence(const std::vector<TriggerRecord>& triggers);
+/// "12,204 of 12,210 pairs of settings stood together, rules keep 2,080 more apart"; empty where none were counted.
+std::string pairs_sentence(const PairsRecord& pairs);
 
 }  // namespace tally

@@ -90,8 +90,9 @@ std::string other_failures(const Results& results) {
 
 std::string triggers(const Results& results) {
   if (results.triggers.empty()) return "";
-  std::string text = "### Triggers\n\n" + markdown(trigger_sentence(results.triggers)) +
-                     ".\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
+  std::string text = "### Triggers\n\n" + markdown(trigger_sentence(results.triggers)) + ".\n\n" +
+                     markdown(pairs_sentence(results.pairs)) +
+                     "\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
   for (const TriggerRecord& t : results.triggers) {
     if (is_made_from_the_program(t)) continue;  // the page has tables of them
     const std::string seen = t.kind == "later" ? "later: " + markdown(t.description)

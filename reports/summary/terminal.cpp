@@ -159,10 +159,19 @@ std::string few_words(const Results& results) {
   return paths == 0 ? text : text + "  few cases: " + grouped(paths) + " launch paths; the page says which\n";
 }
 
+std::string pairs_line(const PairsRecord& pairs) {
+  constexpr std::size_t shown = 3;
+  std::string text = pairs_sentence(pairs);
+  if (text.empty()) return text;
+  for (std::size_t i = 0; i < std::min(shown, pairs.unseen.size()); ++i)
+    text += (i == 0 ? "; not yet " : ", ") + one_line(pairs.unseen[i]);
+  return "  " + text + (pairs.unseen.size() > shown ? ", …; the page says which\n" : "\n");
+}
+
 /// How many were reached and, where all were asked for, the ones that were not. A run that was interrupted may reach any.
 std::string terminal_triggers(const Results& results) {
   if (results.triggers.empty() || results.partial) return "";
-  std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
+  std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n" + pairs_line(results.pairs);
   if (results.triggers_required) text += few_words(results);
   if (!triggers_are_missing(results)) return text;
   for (const TriggerRecord& trigger : results.triggers)

@@ -11,9 +11,11 @@
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/option_values.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/settings.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
+#include "properties/laws/settings/together.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally::reach_test {
@@ -91,6 +93,7 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
     if (seed % 8 == 1) dealt_to_ranks(plan);
     if (seed % 8 == 2) attend(plan);
     if (seed % 8 >= 1 && seed % 8 <= 3) add_adapters(plan);
+    if (seed % 8 == 4) put_together(plan, seed);
     fit_options(plan);
     Case c;
     ASSERT_NO_THROW(c = case_of(plan)) << seed;
@@ -115,11 +118,13 @@ TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {
   const CoverageScope scope(c);
   run_and_check(c, RunOptions{});
   const auto& records = records_to_reach(ExecutorKind::host);
-  const auto paths = std::ranges::count_if(scope.reached(), [&](std::size_t i) { return records[i].kind == "path"; });
+  ASSERT_EQ(scope.runs().size(), 1u);
+  const auto paths =
+      std::ranges::count_if(scope.runs()[0].reached, [&](std::size_t i) { return records[i].kind == "path"; });
   EXPECT_GT(paths, 0);
 
   Coverage coverage;
-  coverage.add_case(scope.runs(), scope.reached());
+  coverage.add_case(scope.runs());
 
   std::int64_t seen = 0;
   for (const TriggerRecord& record : coverage.records()) seen += record.kind == "path" && record.seen == 1;

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/settings.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
@@ -28,11 +30,9 @@ Plan small_plan() {
 
 /// Names of the triggers that the case's run shows.
 std::set<std::string> shown(const Case& c) {
-  const std::vector<bool> seen = triggers_of(Sight(c, c, run(c, RunOptions{})));
+  const std::set<std::size_t> seen = triggers_of(Sight(c, c, run(c, RunOptions{})));
   std::set<std::string> names;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i]) names.insert(triggers()[i].name);
-  }
+  for (const std::size_t place : seen) names.insert(triggers()[place].name);
   return names;
 }
 
@@ -109,17 +109,25 @@ TEST(Triggers, of_values_follow_the_bits_of_x) {
   expect_shown_by("graded magnitudes", values("wide"));
 }
 
+std::size_t place_of_setting(const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(settings(), name, &CaseSetting::name) - settings().begin());
+}
+
 TEST(Coverage, counts_a_case_once_and_pairs_by_run) {
   Coverage coverage;
-  std::vector<bool> first(triggers().size()), second(triggers().size());
-  first[0] = first[1] = second[1] = second[2] = true;
-  EXPECT_EQ(coverage.new_pairs({first, second}), 2u);
+  const std::size_t adam = place_of_setting("optimizer adam"), relu = place_of_setting("layer relu"),
+                    mse = place_of_setting("loss mse"), sgd = place_of_setting("optimizer sgd");
+  const SeenRun first{{0, 1}, {adam, relu}}, second{{1}, {relu, mse, sgd}};
+  EXPECT_EQ(coverage.new_pairs({first, second}), 4u);
 
   coverage.add_case({first, second});
 
   EXPECT_EQ(coverage.records()[1].seen, 1u);
-  EXPECT_TRUE(was_seen_with(coverage.records()[0], 1) && was_seen_with(coverage.records()[2], 1));
-  EXPECT_FALSE(was_seen_with(coverage.records()[0], 2));
+  const auto seen_together = [&](std::size_t a, std::size_t b) {
+    return was_seen_with(coverage.records()[triggers().size() + std::max(a, b)], std::min(a, b));
+  };
+  EXPECT_TRUE(seen_together(adam, relu) && seen_together(relu, mse) && seen_together(mse, sgd));
+  EXPECT_FALSE(seen_together(adam, mse));
   EXPECT_EQ(coverage.new_pairs({first, second}), 0u);
   EXPECT_THROW(coverage.note("no such trigger"), std::logic_error);
 }
@@ -133,7 +141,7 @@ TEST(Coverage, collects_judged_runs_inside_a_scope_alone) {
   run_and_check(c, RunOptions{});
 
   ASSERT_EQ(scope.runs().size(), 1u);
-  EXPECT_EQ(scope.runs()[0], triggers_of(Sight(c, c, run(c, RunOptions{}))));
+  EXPECT_EQ(scope.runs()[0].triggers, triggers_of(Sight(c, c, run(c, RunOptions{}))));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/rank_presets.hpp"
+#include "properties/generators/settings.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/laws/settings/together.hpp"
 #include "properties/triggers/reach.hpp"
 #include "properties/triggers/trigger.hpp"
 #include "reports/command_line/command.hpp"
@@ -29,6 +31,7 @@ void print_records(std::string_view kind) {
     if (record.kind == kind)
       std::cout << record.name << (record.description.empty() ? "" : "  [" + record.description + "]") << "\n";
 }
+void print_settings() { print_records("setting"); }
 void print_options() { print_records("option"); }
 void print_sizes() { print_records("size"); }
 
@@ -37,6 +40,14 @@ void print_paths() {
     std::cout << name_of_path(path) << (path.out_of_reach.empty() ? "" : "  [out of reach: " + path.out_of_reach + "]")
               << "\n";
   }
+}
+
+/// Those that no case can have, by the rule that keeps them apart.
+void print_pairs() {
+  for (std::size_t i = 0; i < settings().size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (const auto rule = make_a_pair(i, j) ? why_never_together(i, j) : std::nullopt)
+        std::cout << settings()[j].name << " beside " << settings()[i].name << "  [" << *rule << "]\n";
 }
 
 void print_kernels() {
@@ -68,7 +79,9 @@ std::vector<Kind> kinds() {
   return {{"laws", print_laws},
           of_lab("faults"),
           {"triggers", print_triggers},
+          {"settings", print_settings},
           {"options", print_options},
+          {"pairs", print_pairs},
           {"sizes", print_sizes},
           {"paths", print_paths},
           {"kernels", print_kernels},

@@ -6,6 +6,7 @@
 
 #include "properties/campaign/corpus.hpp"
 #include "properties/digits/training.hpp"
+#include "properties/triggers/pairs.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
@@ -71,6 +72,7 @@ int merge(const MergeOptions& options) {
     std::cerr << "error: INCOMPLETE: " << message_line(problem.what()) << "\n";
     return nothing_ran;
   }
+  count_pairs(whole);
   require_writable(options.out);
   for (const std::string& given : options.shards) copy_corpus(given, options.out);
   write_report(whole, options.out);

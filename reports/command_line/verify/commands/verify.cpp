@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "properties/campaign/campaign.hpp"
+#include "properties/triggers/pairs.hpp"
 #include "reports/command_line/check/progress.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
@@ -219,6 +220,7 @@ int verify(const VerifyOptions& given) {
   results.device_message = device_message(campaign.subject);
   results.studies = kept_studies();
   results.options = drawing_options(options);
+  count_pairs(results);
   const int code = results.partial ? interrupted : exit_code_of(results);
   std::vector<FileText> files = report_files(results, options.out);
   files.push_back(facts.file(options.out, files.front().text, code, across ? across->facts : ""));

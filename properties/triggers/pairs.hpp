@@ -1,0 +1,17 @@
+// Pairs of settings: which stood together in a campaign, and which rules keep apart.
+#pragma once
+
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// Of a campaign's records, in the order of records_to_reach(). A pair that no run showed is tried in plans of every
+/// sort, by rules alone; those that none of them takes are refused, the others unseen.
+PairsRecord pairs_of(const std::vector<TriggerRecord>& triggers);
+
+/// Sets them where the results are of a whole default campaign: of less, few pairs say nothing.
+void count_pairs(Results& results);
+
+}  // namespace tally
