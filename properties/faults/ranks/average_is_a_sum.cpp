@@ -24,7 +24,7 @@ const RegisterFault registered{{
     .condition = "several ranks, divided around the sum",
     .knob = "value",
     .source = "PyTorch issue 162338",
-    .laws = {"ranks_equal_full_batch", "any_reduction_is_a_sum", "sync_each_or_last"},
+    .laws = {"ranks_equal_full_batch", "any_reduction_is_a_sum", "sync_each_or_last", "settings_stand_together"},
     .stages = replaced<&Stages::reduce, reduce>,
 }};
 

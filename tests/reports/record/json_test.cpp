@@ -84,7 +84,7 @@ TEST(Json, ADamagedValueIsNamedWithItsPlace) {
 TEST(Json, MissingUnknownAndDoubledKeysAreRefused) {
   const std::string json = to_json(Results{});
   EXPECT_EQ(complaint(replaced(json, " \"partial\": false,\n", "")),
-            "results.json: $: found an object of 18 keys, expected the key \"partial\" in it");
+            "results.json: $: found an object of 19 keys, expected the key \"partial\" in it");
   EXPECT_EQ(complaint(replaced(json, "\"partial\": false", "\"partial\": false, \"partail\": true")),
             "results.json: $.\"partail\": found true, expected no such key");
   EXPECT_EQ(complaint(replaced(json, "\"partial\": false", "\"partial\": true, \"partial\": false")),
