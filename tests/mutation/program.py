@@ -47,12 +47,12 @@ def without_dependencies(command):
 
 
 class Program:
-    """What a finished Ninja build knows: the command of every object, and of the program's last link."""
+    """What a finished Ninja build knows: the command of every object, and of the last link of `target`."""
 
-    def __init__(self, build):
+    def __init__(self, build, target="reports/tally-lab"):
         self.build = os.path.abspath(build)
         self.root = self._cached("CMAKE_HOME_DIRECTORY")
-        self.link_line = self._link_line()
+        self.link_line = self._link_line(target)
         linked = set(self.link_line)
         self.commands = {}  # object -> its compile command; a kernel has one object plain and one checked
         self.sources = {}   # object -> its source
@@ -71,8 +71,8 @@ class Program:
     def _ninja(self, *arguments):
         return subprocess.run(["ninja", "-C", self.build, *arguments], check=True, capture_output=True, text=True).stdout
 
-    def _link_line(self):
-        link = self._ninja("-t", "commands", "reports/tally-lab").strip().splitlines()[-1]
+    def _link_line(self, target):
+        link = self._ninja("-t", "commands", target).strip().splitlines()[-1]
         return shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
 
     def text(self, path):

@@ -1,0 +1,11 @@
+# What the default campaign never reaches: the tool is tested in seconds; its run takes minutes, over a build for the host
+# alone, whose gaps reasons.json knows.
+add_test(NAME coverage.cover_test COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/cover_test.py)
+set_tests_properties(coverage.cover_test PROPERTIES LABELS unit TIMEOUT 120)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT TALLY_HAS_CUDA AND NOT TALLY_SANITIZE)
+  add_test(NAME coverage.default_campaign CONFIGURATIONS coverage
+    COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/cover.py
+    --build ${PROJECT_BINARY_DIR} --jobs 2 --out ${CMAKE_CURRENT_BINARY_DIR}/coverage)
+  set_tests_properties(coverage.default_campaign PROPERTIES
+    LABELS coverage PROCESSORS 2 SKIP_RETURN_CODE 77 TIMEOUT 2400)
+endif()
