@@ -77,7 +77,10 @@ def main():
     os.nice(5)
     built = Program(options.build, "reports/tally")
     sources = measured.counted_sources(built.root, SCOPE)
-    if not options.known:
+    if options.known:
+        for place, _ in measured.laid_out(sources, built.root, out):
+            raise RuntimeError(f"{place} is not the source as it stands; expected counts of this tree: run it without --known")
+    else:
         measure(built, sources, f"{options.verify} --processes {options.jobs}", options.jobs, out)
     counted, gaps = counted_and_gaps(built, sources, out)
     judged, stale = reasons.judged(gaps, reasons.read(HERE / "reasons.json"))

@@ -39,14 +39,13 @@ def counted_sources(root, folder):
             for i, path in enumerate(paths)}
 
 
-def lay_out(sources, root, out):
-    """The counted sources below out/overlay, under the names and lines of the tree; what is as it was keeps its time."""
+def laid_out(sources, root, out):
+    """(place below out/overlay, text) of every counted source that is not there as it is now, names and lines the tree's."""
     for path, source in sources.items():
         place = pathlib.Path(out, "overlay", path)
         text = f'#line 1 "{root}/{path}"\n{source.text}'
         if not place.is_file() or place.read_text(encoding="utf-8") != text:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+            yield place, text
 
 
 def by_clang(command):
@@ -86,7 +85,9 @@ def plain(built):
 
 def build(built, sources, out, jobs):
     """The program with counted kernels; its path, and those of the counted objects."""
-    lay_out(sources, built.root, out)
+    for place, text in laid_out(sources, built.root, out):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
     names = plain(built)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         made = list(pool.map(lambda name: compile_object(built, name, out, sources), names))
