@@ -1,6 +1,6 @@
 """Which branches of the shipped kernels does a campaign never take both ways, which loops never often enough?
 
-cover.py --build BUILD [--out FOLDER] [--known] [--jobs N] [--verify WORDS]
+cover.py --build BUILD [--out FOLDER] [--report FOLDER] [--known] [--jobs N] [--verify WORDS]
 
 Exit status 0 when every gap carries a reason in reasons.json and no reason is stale; 1 when not; 2 when nothing can be
 said; 77 where clang++-16 or llvm-cov-16 is not there.
@@ -32,6 +32,7 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/no-cuda", help="a finished Ninja build of the program tally")
     parser.add_argument("--out", default="build/coverage", help="objects, counts and the report")
+    parser.add_argument("--report", help="folder of coverage.md and coverage.json; default: --out")
     parser.add_argument("--known", action="store_true", help="judge the counts that an earlier run left in --out")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers and campaign processes at once")
     parser.add_argument("--verify", default=CAMPAIGN, help="words of `tally verify`")
@@ -87,7 +88,7 @@ def main():
     run = read_run(out)
     if run["status"] != 0:
         print(f"the campaign failed, so that some of it did not run: see {out}/campaign/report.html")
-    return report.finish(counted, judged, stale, run["took"], out) or run["status"]
+    return report.finish(counted, judged, stale, run["took"], options.report or out) or run["status"]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import contextlib
 import io
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -187,8 +188,14 @@ class Reasons(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.read([{"kind": "defensive", "reason": "r", "gaps": [["a", "f", "x"], ["a", "f", "x"]]}])
 
-    def test_the_kept_reasons_are_readable(self):
-        self.assertIsInstance(reasons.read(cover.HERE / "reasons.json"), list)
+    def test_the_kept_reasons_name_tests_that_there_are(self):
+        tests = cover.HERE.parent
+        for _, reason, _ in reasons.read(cover.HERE / "reasons.json"):
+            folders, files = re.findall(r"\btests(?:/\w+)+", reason), re.findall(r"\b\w+_test\.(?:cpp|py)", reason)
+            for name in folders:
+                self.assertTrue(list(tests.parent.glob(f"{name}*")), name)
+            for name in files:
+                self.assertTrue(list(tests.rglob(name)), name)
 
 
 if __name__ == "__main__":

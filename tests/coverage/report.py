@@ -5,6 +5,9 @@ import json
 import os
 
 
+MANY = 40  # gaps of a reason, above which the page only counts them by file
+
+
 def folder_of(path):
     """`training_step` of kernels/training_step/layers/linear.cpp; a folder of device/ stands by itself."""
     steps = path.split("/")[1:-1]
@@ -40,7 +43,11 @@ def page(lines, judged, stale, run):
     for gap, reason in sorted(judged.items()):
         groups[reason or ("no reason", "nobody has looked at these yet.")].append(gap)
     for (kind, reason), gaps in sorted(groups.items(), key=lambda group: (group[0][0] != "no reason", group[0])):
-        yield from ["", f"**{kind}**: {reason}", "", *(f"- {lines_of(gap)}" for gap in gaps)]
+        yield from ["", f"**{kind}**: {reason}", ""]
+        if len(gaps) <= MANY or kind == "no reason":
+            yield from (f"- {lines_of(gap)}" for gap in gaps)
+        else:
+            yield from (f"- {file}: {count}" for file, count in collections.Counter(gap.file for gap in gaps).items())
     if stale:
         yield from ["", "**stale reasons**", "", *(f"- {' · '.join(pattern)}" for pattern in stale)]
 
@@ -51,11 +58,9 @@ def finish(counted, judged, stale, run, out):
     lines = list(table(counted, judged))
     with open(f"{out}/coverage.md", "w", encoding="utf-8") as file:
         file.write("\n".join([*page(lines, judged, stale, run), ""]))
-    rows = [{**dataclasses.asdict(gap), "reason": reason and {"kind": reason[0], "text": reason[1]}}
-            for gap, reason in sorted(judged.items())]
+    rows = [{**dataclasses.asdict(gap), "reason": reason and reason[1]} for gap, reason in sorted(judged.items())]
     with open(f"{out}/coverage.json", "w", encoding="utf-8") as file:
-        json.dump({"counted": collections.Counter(kind for kind, _ in counted), "gaps": rows}, file, indent=1, ensure_ascii=False)
-        file.write("\n")
+        file.write(json.dumps({"counted": collections.Counter(kind for kind, _ in counted), "gaps": rows}, ensure_ascii=False))
     print("\n".join(lines))
     open_gaps = [gap for gap, reason in sorted(judged.items()) if reason is None]
     for gap in open_gaps:
