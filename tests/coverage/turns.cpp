@@ -1,6 +1,6 @@
 // Linked into the program: lays the loops' counts in the file TALLY_TURNS, and has each process write how often branches
 // were taken, also one that leaves by _exit (the linker's --wrap=_exit).
-#include "turns.hpp"
+#include "tests/coverage/turns.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
