@@ -6,6 +6,7 @@ Exit status 0 when every gap carries a reason in reasons.json and no reason is s
 said; 77 where clang++-16 or llvm-cov-16 is not there.
 """
 import argparse
+import collections
 import functools
 import json
 import os
@@ -46,7 +47,8 @@ def measure(built, sources, words, jobs, out):
     ready = time.monotonic()
     status = measured.run(program, shlex.split(words), out, SECONDS)
     took = f"`tally verify {words}`: built in {ready - started:.0f} s, ran in {time.monotonic() - ready:.0f} s."
-    pathlib.Path(out, "run.json").write_text(json.dumps({"took": took, "status": status, "objects": objects}), encoding="utf-8")
+    kept = json.dumps({"took": took, "status": status, "objects": objects})
+    pathlib.Path(out, "run.json").write_text(kept, encoding="utf-8")
 
 
 def read_run(out):
@@ -58,10 +60,11 @@ def counted_and_gaps(built, sources, out):
     compiled = {path for name in measured.plain(built) for path in built.included_by(built.sources[name])}
     sources = {path: source for path, source in sources.items() if path in compiled}
     taken = branches.taken(branches.exported(read_run(out)["objects"], out), sources, out)
-    known = functools.lru_cache(None)(lambda path: loops.constants_of(sources[path].source.text))
+    known = functools.lru_cache(None)(lambda path: loops.constants_of(sources[path].source.text, shared=True))
 
     def constants(path):
-        return {name: value for file in built.included_by(path) if file in sources for name, value in known(file).items()}
+        included = [known(file) for file in sorted(built.included_by(path) & set(sources))]
+        return dict(collections.ChainMap(loops.constants_of(sources[path].source.text), *included))
 
     gaps = [*gap.of_branches(taken, sources), *gap.of_loops(pathlib.Path(out, "turns"), sources, constants)]
     counted = [("branch", place.file) for place in taken]

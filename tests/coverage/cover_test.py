@@ -168,6 +168,7 @@ class Demands(unittest.TestCase):
 
         self.assertEqual(loops.constants_of(text),
                          {"page": 4096, "stack": 1 << 20, "two": 8192, "infinity": None, "least": None})
+        self.assertEqual(loops.constants_of(text, shared=True), {"page": 4096, "stack": 1 << 20, "two": 8192})
 
 
 class Reasons(unittest.TestCase):

@@ -29,7 +29,8 @@ def of_branches(taken, sources):
     for place, (on_true, on_false) in taken.items():
         if not on_true or not on_false:
             what = "never true" if on_false else "never false" if on_true else "never asked"
-            yield Gap(place.file, place.line, place.column, _function(sources[place.file], place.line), place.text, what, "branch")
+            function = _function(sources[place.file], place.line)
+            yield Gap(place.file, place.line, place.column, function, place.text, what, "branch")
 
 
 def _function(counted, line):
@@ -48,5 +49,5 @@ def of_loops(path, sources, constants):
             if most < least and least > 2:
                 missing.append(f"never {least} turns or more")
             missing = missing if seen or most else ["never run"]
-            for what in missing:
-                yield Gap(file, loop.line, 0, _function(counted, loop.line), loop.head, what, "loop", f"{sorted(seen)}, at most {most}")
+            function, told = _function(counted, loop.line), f"{sorted(seen)}, at most {most}"
+            yield from (Gap(file, loop.line, 0, function, loop.head, what, "loop", told) for what in missing)

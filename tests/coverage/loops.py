@@ -7,16 +7,20 @@ alone bound must be seen at all. What a step names does not count: 2 turns pass 
 """
 import re
 
-CONSTANT = re.compile(r"\bconstexpr\s+(?:(?:inline|static|unsigned|int|long|auto|short|std::\w+)\s+)+(\w+(?: = |\{)[^;]*);")
+WORDS_OF_TYPES = r"(?:inline|static|unsigned|int|long|auto|short|std::\w+)"
+CONSTANT = re.compile(rf"\b(?:inline )?constexpr\s+(?:{WORDS_OF_TYPES}\s+)+(\w+(?: = |\{{)[^;]*);")
 TEMPLATE = re.compile(r"\btemplate <([^{;]*?)>\n")
 CUTS = ("min", "?", "&&")  # a bound that may end a loop just there
 ARITHMETIC = re.compile(r"[\d+\-*/%<>()~&| ]+")
 
 
-def constants_of(text):
-    """Name -> value of what a file declares `constexpr`; None of what decimal numbers and one another do not give: bits."""
+def constants_of(text, shared=False):
+    """Name -> value of what a file declares `constexpr`, with `shared` only of what it does for whoever includes it; None
+    of what decimal numbers and one another do not give: bits."""
     found = {}
     for match in CONSTANT.finditer(text):
+        if shared and "inline" not in match[0]:
+            continue
         for name, value in re.findall(r"(\w+)(?: = |\{)([^,]*)", re.sub(r"std::\w+\{(\w+)\}", r"\1", match[1])):
             value = re.sub(r"(?<![\w'])(\d[\d']*)[uUlLz]*\b", lambda number: number[1].replace("'", ""), value)
             value = re.sub(r"[A-Za-z_]\w*", lambda word: str(found.get(word[0]) or word[0]), value)
