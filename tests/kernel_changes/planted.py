@@ -1,10 +1,12 @@
-"""The changes of changes.json: a text of one file that stands there once, and what is planted in its place."""
+"""Changes of a list such as changes.json: a text of one file that stands there once, and what is planted in its place."""
 import json
 import pathlib
 
+CHANGES = pathlib.Path(__file__).parent / "changes.json"
 
-def changes():
-    return json.loads((pathlib.Path(__file__).parent / "changes.json").read_text(encoding="utf-8"))
+
+def changes(path=CHANGES):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
 
 def applied(change, text):
@@ -12,3 +14,10 @@ def applied(change, text):
     if found != 1:
         raise ValueError(f"'{change['name']}': its text stands {found} times in {change['file']}, expected once")
     return text.replace(change["before"], change["after"])
+
+
+def hold_to_files(test, root, path=CHANGES):
+    """For a test case: every change of the list has its place once in the files as they are, and changes them."""
+    for change in changes(path):
+        text = (pathlib.Path(root) / change["file"]).read_text(encoding="utf-8")
+        test.assertNotEqual(applied(change, text), text, change["name"])
