@@ -55,23 +55,8 @@ class Gate:
         return (self.said(self.tally, words, {0, 1, 5}), self.said(self.tally, [*words, "--all"], {0, 1, 5}), compared)
 
 
-def built_with(built, change, folder):
-    """The program with the change planted; None where it does not compile."""
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    text = planted.applied(change, built.text(change["file"]))
-    objects = {}
-    for name in built.objects_with(change["file"]):
-        if "checked" in name:
-            continue  # the race checker's: this campaign does not run it
-        objects[name] = built.compile(name, change["file"], text, folder)
-        if objects[name] is None:
-            return None
-    return built.link(objects, folder)
-
-
 def measured(built, gate, change, folder):
-    tally = built_with(built, change, folder)
+    tally = planted.built_with(built, change, folder)  # no race checker: this campaign does not run it
     if tally is None:
         raise RuntimeError(f"'{change['name']}' does not compile")
     shown, everything, compared = gate.of(tally)
