@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::string_view of_ranks = "ranks", of_items = "normalisation", trainable = "trainable";
 
-/// What it computes is stated, and a plan can say it.
-bool is_stated(const Contract& contract) { return !contract.opaque && (contract.drawn || contract.section == "layer"); }
+/// What it computes is stated.
+bool is_stated(const Contract& contract) { return !contract.opaque; }
+
+/// A list that is required has no value of its own that is worth drawing: what it says goes with the case.
+bool is_drawn(const Option& option) { return option.standard || option.type != OptionType::number_list; }
 
 std::string name_of_setting(const CaseSetting& s) {
   if (s.section == of_ranks) return "ranks, " + s.kind + " = " + name_of_value(s.value);
@@ -50,7 +53,8 @@ std::vector<CaseSetting> all_settings() {
     for (const Contract* contract : contracts_of(section))
       for (const Option& option : contract->options)
         for (const OptionValue& value : values_worth_drawing(*contract, option))
-          if (is_stated(*contract)) all.push_back({std::string(section), contract->kind, option.name, value});
+          if (is_stated(*contract) && is_drawn(option))
+            all.push_back({std::string(section), contract->kind, option.name, value});
   for (const Contract* contract : contracts_of("layer"))
     for (const bool trains : {true, false})
       if (is_stated(*contract) && std::ranges::count(contract->tensors, Role::parameter, &LayerTensor::role) > 0)
