@@ -92,6 +92,8 @@ void of_any_sort(Plan& plan) {
 void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>& more) {
   executor::Schedule random(plan.seed ^ ~apart);
   constexpr int tries = 6;
+  const auto& forms = unusual_forms();
+  const UnusualForm form = plan.seed % 3 == 0 ? nullptr : forms[plan.seed / 3 % forms.size()];
   Plan tried = plan;
   for (int i = 0; i < tries; ++i) {
     tried = plan;
@@ -99,10 +101,7 @@ void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>&
     of_any_sort(tried);
     tried.seed = plan.seed;
     cut_short(tried);
-    if (plan.seed % 3 != 0) {
-      const auto& forms = unusual_forms();
-      forms[plan.seed / 3 % forms.size()](tried, random);
-    }
+    if (form != nullptr) form(tried, random);
     if (!broken_rule(tried) && !put(tried, first, random.next())) break;
     tried = plan;
   }
@@ -111,6 +110,10 @@ void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>&
     Plan next = plan;
     if (!put(next, setting, random.next()) && says(next, {first})) plan = std::move(next);
   }
+  if (form == nullptr) return;
+  tried = plan;  // once more, where settings have taken its place
+  form(tried, random);
+  if (!broken_rule(tried)) plan = std::move(tried);
 }
 
 namespace {

@@ -44,6 +44,7 @@ void no_head(Plan& plan, executor::Schedule& random) {
     std::string& name = plan.hidden.back().name;
     if (name.empty()) name = "last";
     plan.hidden.push_back(sum_of("last_sum", {name, name}));
+    plan.execution.kernels["add_norm"] = "fused";
   }
   plan.outputs = hidden_features(plan);
   if (plan.loss.kind == "cross_entropy") plan.execution.kernels["head_loss"] = "chunked";
@@ -73,6 +74,7 @@ void one_class(Plan& plan, executor::Schedule& random) {
   plan.loss = choice("loss", "cross_entropy");
   plan.outputs = 1;
   plan.has_head = true;
+  if (random.below(3) == 0) plan.loss.options["class_weights"] = std::vector<Decimal>{Decimal{"0.5"}};
   if (random.below(2) == 0) plan.execution.kernels["head_loss"] = "chunked";
 }
 
@@ -151,6 +153,17 @@ void no_numbers_on_ranks(Plan& plan, executor::Schedule& random) {
   share(plan, "optimizer");
 }
 
+/// Statistics of a window in front of everything, where no gradient goes on.
+void window_statistics_in_front(Plan& plan, executor::Schedule&) {
+  plan.tokens = {};
+  plan.stages = plan.ranks = plan.chunks = 1;
+  plan.next_ranks = 0;
+  plan.execution.ranks = {};
+  std::erase_if(plan.hidden, [](const Layer& layer) { return !layer.inputs.empty(); });
+  plan.hidden.insert(plan.hidden.begin(),
+                     layer("batch_norm", "norm_in_front", {{"statistics", std::string("window")}}));
+}
+
 /// What a norm sees is one large number in every row.
 void constant_rows(Plan& plan, executor::Schedule&) { plan.constant = true; }
 
@@ -162,10 +175,21 @@ void ranks_that_change(Plan& plan, executor::Schedule&) {
 }  // namespace
 
 const std::vector<UnusualForm>& unusual_forms() {
-  static const std::vector<UnusualForm> all{
-      a_frozen_front,         a_frozen_head,       no_head,       little,           one_class,
-      an_excluded_parameter,  one_block,           named_kernels, a_second_table,   a_table_within_a_stage,
-      sums_in_front_of_norms, no_numbers_on_ranks, constant_rows, ranks_that_change};
+  static const std::vector<UnusualForm> all{a_frozen_front,
+                                            a_frozen_head,
+                                            no_head,
+                                            little,
+                                            one_class,
+                                            an_excluded_parameter,
+                                            one_block,
+                                            named_kernels,
+                                            a_second_table,
+                                            a_table_within_a_stage,
+                                            sums_in_front_of_norms,
+                                            no_numbers_on_ranks,
+                                            window_statistics_in_front,
+                                            constant_rows,
+                                            ranks_that_change};
   return all;
 }
 
