@@ -11,6 +11,7 @@ void reduce(Run& run) {
   if (!rank_division(run.c, static_cast<std::size_t>(ranks(run))).around_the_sum) return;
   for (Parameter& parameter : keepers_of_sums(run)) {
     DeviceTensor& sum = parameter.reduced ? parameter.reduced : parameter.buffer;
+    if (!sum) continue;  // a rank without a piece
     change(run, sum, [&](std::size_t, double value) { return blend(value, value * ranks(run)); });
     run.tap("reduce", "reduced." + parameter.name, sum);
   }
