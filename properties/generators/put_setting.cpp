@@ -138,10 +138,11 @@ class Putter {
       while (window.size() % static_cast<std::size_t>(plan_.stages) != 0) window.push_back(2);
   }
 
-  /// What a required option says: any word, and of integers the least, which goes with any size.
+  /// What a required option says: any word, two numbers that differ, and of integers the least, which goes with any size.
   OptionValue said_for(const Contract& contract, const Option& option) {
     if (option.type == OptionType::integer && contract.section == "layer")
       return option.range.at_least.empty() ? std::int64_t{1} : std::int64_t{std::stoll(option.range.at_least)};
+    if (option.type == OptionType::number_list) return std::vector<Decimal>{Decimal{"0.125"}, Decimal{"0.0625"}};
     const auto values = values_worth_drawing(contract, option);
     return option.type == OptionType::text ? values[random_.below(values.size())] : values.back();
   }
