@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::uint64_t one_case_in = 4;
 
-/// A list of numbers has one for each output: the drawn one and its double by turns.
-OptionValue as_long_as_needed(OptionValue value, std::int64_t outputs) {
-  auto* numbers = std::get_if<std::vector<Decimal>>(&value);
-  if (numbers == nullptr || numbers->empty()) return value;
-  const Decimal first = numbers->front();
-  numbers->clear();
-  for (std::int64_t i = 0; i < outputs; ++i) numbers->push_back(i % 2 == 0 ? first : Decimal{"1"});
-  return value;
-}
-
 class OptionDrawer {
  public:
   explicit OptionDrawer(Plan& plan) : plan_(plan), random_(plan.seed ^ 0x9fb21c651e98df25ull) {}
@@ -41,7 +31,7 @@ class OptionDrawer {
       const auto values = values_worth_drawing(contract, option);
       if (random_.below(one_case_in) != 0 || values.empty()) continue;
       const OptionValue before = choice.options.at(option.name);
-      choice.options[option.name] = as_long_as_needed(values[random_.below(values.size())], plan_.outputs);
+      choice.options[option.name] = as_long_as(values[random_.below(values.size())], plan_.outputs);
       if (broken_rule(plan_)) choice.options[option.name] = before;
     }
   }
@@ -58,7 +48,7 @@ void fit_options(Plan& plan) {
   for (auto& [name, value] : plan.loss.options) {
     const auto* numbers = std::get_if<std::vector<Decimal>>(&value);
     if (numbers != nullptr && !numbers->empty() && std::ssize(*numbers) != plan.outputs)
-      value = as_long_as_needed(value, plan.outputs);
+      value = as_long_as(value, plan.outputs);
   }
   if (optimizer_steps(plan.recipe.optimizer).fuse == nullptr) plan.execution.kernels.erase("clip_decay_step");
   if (plan.loss.kind != "cross_entropy") plan.execution.kernels.erase("head_loss");

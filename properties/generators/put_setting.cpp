@@ -28,9 +28,6 @@ std::optional<std::string> first_broken(const Case& frame) {
 
 std::optional<std::string> broken_rule(const Plan& plan) { return first_broken(case_frame(plan)); }
 
-namespace {
-
-/// A number has one for each output: the drawn one and 1 by turns.
 OptionValue as_long_as(OptionValue value, std::int64_t outputs) {
   if (auto* numbers = std::get_if<std::vector<Decimal>>(&value); numbers != nullptr && !numbers->empty()) {
     const Decimal first = numbers->front();
@@ -39,6 +36,8 @@ OptionValue as_long_as(OptionValue value, std::int64_t outputs) {
   }
   return value;
 }
+
+namespace {
 
 class Putter {
  public:

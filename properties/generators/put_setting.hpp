@@ -11,6 +11,9 @@
 
 namespace tally {
 
+/// A list of numbers as long as there are outputs: the first one and 1 by turns. Any other value, and none, as it is.
+OptionValue as_long_as(OptionValue value, std::int64_t outputs);
+
 /// The rule that the plan's case would break, but for those of tensors, which are not drawn yet; nullopt: none.
 std::optional<std::string> broken_rule(const Plan& plan);
 
