@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <set>
 
 #include "oracle/case/io.hpp"
@@ -44,7 +45,8 @@ struct Standing {
     record.vacuous += check.status == Status::vacuous;
     if (check.status != Status::pass && check.status != Status::fail) return;
     if (check.lens == "local" && std::isfinite(check.norm_bound)) drift.add(check);
-    record.ratio = std::max(record.ratio, check.worst_ratio);
+    if (!(check.worst_ratio <= record.ratio))  // one that is no number stands beyond every limit
+      record.ratio = std::isnan(check.worst_ratio) ? std::numeric_limits<double>::infinity() : check.worst_ratio;
     if (check.lens == "local") record.excess = std::max(record.excess, check.excess);  // what the evidence counts
     record.roundings = std::max(record.roundings, check.roundings);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "kernels/training_step/run.hpp"
@@ -99,6 +100,19 @@ TEST(Operations, name_the_variant_of_the_run_that_failed) {
   ASSERT_EQ(variant_of(right.trace.claims, "accumulate"), "grid_stride");
   EXPECT_EQ(scope.failing_kernel(wrong.outcome.checks).find("accumulate/kahan, kernels/"), 0u);
   EXPECT_EQ(scope.failing_kernel(right.outcome.checks), "");
+}
+
+TEST(Operations, stand_beyond_every_limit_where_a_ratio_is_no_number) {
+  const Case c = small_case();
+  const OperationScope scope;
+  CheckedRun judged = run_and_check(c, RunOptions{});
+  for (TensorCheck& check : judged.outcome.checks)
+    if (check.tap.find("/accumulate/buffer.") != std::string::npos) {
+      check.worst_ratio = std::numeric_limits<double>::quiet_NaN();
+      break;
+    }
+  EXPECT_EQ(named(scope.records(c, judged.outcome.checks), "accumulate").standing.ratio,
+            std::numeric_limits<double>::infinity());
 }
 
 TEST(Operations, read_what_a_stage_computed_for_itself) {
