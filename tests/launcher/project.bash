@@ -7,7 +7,7 @@ repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d "${TMPDIR:-/tmp}/a project.XXXXXX")  # a path may hold a space
 trap 'rm -rf "$project"' EXIT
 bin=$project/bin
-unset CI TALLY_BUILD TALLY_PRESET TALLY_CUDA TALLY_CUDA_FAULTS TALLY_CI_BUDGET CXX CUDACXX CUDAARCHS
+unset CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER CI TALLY_BUILD TALLY_PRESET TALLY_CUDA TALLY_CUDA_FAULTS TALLY_CI_BUDGET CXX CUDACXX CUDAARCHS
 export CCACHE_DISABLE=1
 
 mkdir -p "$project/kernels/device" "$project"/reports/{study,command_line} "$bin"
