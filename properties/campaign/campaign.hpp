@@ -29,6 +29,7 @@ struct CampaignOptions {
   ShardName shard;                 // which part of the campaign to run
   bool triggers_required = false;  // a trigger that no case shows is a failure
   std::uint64_t seed = default_seed;
+  std::vector<std::uint64_t> numbers;         // of the plans, in place of those that follow from the seed
   std::optional<Strand> strand;               // of the law that a task draws; nothing: all of its cases
   std::filesystem::path corpus;               // failing cases are kept here and replayed first; empty: none
   std::optional<std::vector<KeptCase>> kept;  // those that are replayed; nothing: what the corpus then holds
@@ -47,7 +48,8 @@ struct CampaignOptions {
 inline constexpr int cases_at_effort_one = 40;
 
 /// Runs it. Results are the same for the same options whatever the number of processes, unless `seconds` is set; and
-/// those of all shards, merged, are those of the whole.
+/// those of all shards, merged, are those of the whole. A default campaign that is no shard goes on, in a few rounds,
+/// with small cases that begin with pairs of settings it has not shown, though rules allow them.
 /// Throws std::invalid_argument when no law matches the pattern.
 Results run_campaign(const CampaignOptions& options);
 

@@ -66,15 +66,18 @@ PlanSource::PlanSource(Dtype storage, std::uint64_t seed, int cases, std::uint64
 Plan PlanSource::drawn(std::uint64_t seed) const {
   const int grown = std::min(cases_, grown_after), size = rc::kNominalSize * std::min(number_, grown) / grown;
   Plan plan = random_plan(storage_)(rc::Random(seed), size).value();
-  plan.seed = first_ + static_cast<std::uint64_t>(number_);
+  plan.seed = seeds_.empty() ? first_ + static_cast<std::uint64_t>(number_)
+                             : seeds_[static_cast<std::size_t>(number_ - 1) % seeds_.size()];
   return plan;
 }
+
+void PlanSource::number(std::vector<std::uint64_t> seeds) { seeds_ = std::move(seeds); }
 
 Plan PlanSource::next() {
   ++number_;
   executor::Schedule random(seed_ ^ (0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(number_)));
   last_ = drawn(random.next());
-  const bool breed = number_ % bred_one_in == 0 && !parents_.empty();
+  const bool breed = seeds_.empty() && number_ % bred_one_in == 0 && !parents_.empty();
   if (breed) last_ = bred(parents_[random.below(parents_.size())].plan, last_, random.next());
   return last_;
 }

@@ -24,6 +24,8 @@ class PlanSource {
   PlanSource(Dtype storage, std::uint64_t seed, int cases, std::uint64_t first);
 
   Plan next();
+  /// Plans drawn afresh alone, with these seeds, one after the other and again from the first.
+  void number(std::vector<std::uint64_t> seeds);
   /// How much the plan that next() gave showed: 0 for nothing.
   void reward(double score);
 
@@ -38,7 +40,8 @@ class PlanSource {
   std::uint64_t seed_, first_;
   int cases_, number_ = 0;
   Plan last_;
-  std::vector<Parent> parents_;  // the best few, best first
+  std::vector<std::uint64_t> seeds_;  // of the plans; empty: those that follow first_
+  std::vector<Parent> parents_;       // the best few, best first
 };
 
 }  // namespace tally

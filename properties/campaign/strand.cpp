@@ -11,6 +11,7 @@ namespace tally {
 namespace {
 
 int cases_of_job(const Law& law, const CampaignOptions& options) {
+  if (!options.numbers.empty()) return static_cast<int>(options.numbers.size());
   return options.cases ? *options.cases : cases_drawn(law, options.effort);
 }
 
@@ -28,7 +29,8 @@ int cases_of(const Law& law, const CampaignOptions& options) {
 }
 
 std::vector<Strand> strands_of(const Law& law, const CampaignOptions& options) {
-  const int all = cases_of_job(law, options), most = std::max(cases_at_effort_one, cases_drawn(law, 1));
+  const int all = cases_of_job(law, options),
+            most = options.numbers.empty() ? std::max(cases_at_effort_one, cases_drawn(law, 1)) : cases_at_effort_one;
   std::vector<Strand> strands;
   for (int first = 0; first < all; first += most)
     strands.push_back({static_cast<int>(strands.size()), std::min(most, all - first), first});
@@ -38,8 +40,13 @@ std::vector<Strand> strands_of(const Law& law, const CampaignOptions& options) {
 PlanSource plans_of(const Law& law, Dtype storage, const CampaignOptions& options) {
   const Strand strand = options.strand.value_or(Strand{});
   const std::uint64_t seed = seed_of(options.seed, law, storage);
-  return {storage, seed_of_strand(seed, strand.number), cases_of(law, options),
-          first_plan_seed(seed) + static_cast<std::uint64_t>(strand.first)};
+  PlanSource plans(storage, seed_of_strand(seed, strand.number), cases_of(law, options),
+                   first_plan_seed(seed) + static_cast<std::uint64_t>(strand.first));
+  if (!options.numbers.empty()) {
+    const auto first = options.numbers.begin() + strand.first;
+    plans.number({first, first + cases_of(law, options)});
+  }
+  return plans;
 }
 
 std::vector<KeptCase> replayed_by(const CampaignOptions& options) {

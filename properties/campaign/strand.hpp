@@ -26,8 +26,8 @@ struct Strand {
 /// Cases that a law's task draws: those of its strand, else all that the options ask for.
 int cases_of(const Law& law, const CampaignOptions& options);
 
-/// All strands of a law in one precision, by number: each draws as many cases as the law does at effort 1, 40 at least;
-/// the last one what is left. Those of `options.strand` are not looked at.
+/// All strands of a law in one precision, by number: each draws as many cases as the law does at effort 1, 40 at least
+/// and where the plans have numbers; the last one what is left. Those of `options.strand` are not looked at.
 std::vector<Strand> strands_of(const Law& law, const CampaignOptions& options);
 
 /// The plans that a task draws.

@@ -24,6 +24,7 @@ namespace tally {
 namespace {
 
 constexpr std::uint64_t apart = 0x510e527fade682d1ull;
+constexpr std::uint64_t first_pair = std::uint64_t{1} << 48, most_settings = 1 << 12;
 
 /// Whether the settings all stand in the plan's case.
 bool says(const Plan& plan, std::initializer_list<std::size_t> wanted) {
@@ -89,6 +90,40 @@ void of_any_sort(Plan& plan) {
   }
 }
 
+namespace {
+
+/// The sample with both settings, put in this order; else the rule against it is counted.
+std::optional<Plan> with_both(const Plan& sample, std::size_t one, std::size_t other,
+                              std::map<std::string, int>& rules) {
+  Plan plan = sample;
+  if (put(plan, one, sample.seed)) return std::nullopt;
+  const auto rule = put(plan, other, sample.seed);
+  if (!rule && says(plan, {one, other})) return plan;
+  ++rules[rule.value_or(rule_against(plan, {one, other}))];
+  return std::nullopt;
+}
+
+/// The samples that take both, in turn, until `wanted` says to end; else the rules that stood against it.
+template <class Wanted>
+std::map<std::string, int> samples_with_both(std::size_t a, std::size_t b, Wanted wanted) {
+  std::map<std::string, int> rules;
+  for (const Plan& sample : samples())
+    for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}})
+      if (const auto plan = with_both(sample, one, other, rules); plan && !wanted(*plan)) return rules;
+  return rules;
+}
+
+/// The settings of `more` that the rules allow beside those which must stand.
+void put_more(Plan& plan, std::initializer_list<std::size_t> must_stand, const std::vector<std::size_t>& more,
+              executor::Schedule& random) {
+  for (const std::size_t setting : more) {
+    Plan next = plan;
+    if (!put(next, setting, random.next()) && says(next, must_stand)) plan = std::move(next);
+  }
+}
+
+}  // namespace
+
 void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>& more) {
   executor::Schedule random(plan.seed ^ ~apart);
   constexpr int tries = 6;
@@ -106,10 +141,7 @@ void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>&
     tried = plan;
   }
   plan = std::move(tried);
-  for (const std::size_t setting : more) {
-    Plan next = plan;
-    if (!put(next, setting, random.next()) && says(next, {first})) plan = std::move(next);
-  }
+  put_more(plan, {first}, more, random);
   if (form == nullptr) return;
   tried = plan;  // once more, where settings have taken its place
   form(tried, random);
@@ -150,9 +182,35 @@ std::vector<std::size_t> drawn_settings(executor::Schedule& random) {
   return drawn;
 }
 
+/// In another sample that takes both for each round. As it is where none does.
+void put_pair(Plan& plan, std::size_t a, std::size_t b, std::uint64_t round) {
+  executor::Schedule random(plan.seed ^ apart);
+  std::optional<Plan> last;
+  samples_with_both(a, b, [&](const Plan& found) {
+    last = found;
+    return round-- > 0;
+  });
+  if (!last) return;
+  last->precision = plan.precision;
+  last->seed = plan.seed;
+  cut_short(*last);
+  if (broken_rule(*last) || !says(*last, {a, b})) return;
+  plan = *std::move(last);
+  put_more(plan, {a, b}, drawn_settings(random), random);
+}
+
 }  // namespace
 
+std::uint64_t number_of_pair(std::size_t a, std::size_t b, std::uint64_t round) {
+  return first_pair + (round * most_settings + a) * most_settings + b;
+}
+
 void put_together(Plan& plan, std::uint64_t number) {
+  if (number >= first_pair) {
+    const std::uint64_t pair = number - first_pair;
+    return put_pair(plan, pair / most_settings % most_settings, pair % most_settings,
+                    pair / most_settings / most_settings);
+  }
   static const auto by_training =
       places_of([](const CaseSetting& s) { return s.section == "ranks" || s.section == "normalisation"; });
   executor::Schedule random(number ^ apart);
@@ -162,16 +220,9 @@ void put_together(Plan& plan, std::uint64_t number) {
 }
 
 std::optional<std::string> why_never_together(std::size_t a, std::size_t b) {
-  std::map<std::string, int> rules;
-  for (const Plan& sample : samples()) {
-    for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
-      Plan plan = sample;
-      if (put(plan, one, sample.seed)) continue;
-      const auto rule = put(plan, other, sample.seed);
-      if (!rule && says(plan, {a, b})) return std::nullopt;
-      ++rules[rule.value_or(rule_against(plan, {a, b}))];
-    }
-  }
+  bool some = false;
+  const auto rules = samples_with_both(a, b, [&](const Plan&) { return !(some = true); });
+  if (some) return std::nullopt;
   const auto most = std::ranges::max_element(rules, {}, [](const auto& rule) { return rule.second; });
   return most == rules.end() ? "no sample takes either" : most->first;
 }

@@ -19,8 +19,13 @@ void of_any_sort(Plan& plan);
 void put_together(Plan& plan, std::size_t first, const std::vector<std::size_t>& more);
 
 /// The same for one of many plans, by its number: every second one begins with a word of how ranks train, which rules
-/// keep apart from much, the others with each setting in turn; more are drawn, of every section some.
+/// keep apart from much, the others with each setting in turn; more are drawn, of every section some. A number that
+/// number_of_pair() gave begins with both.
 void put_together(Plan& plan, std::uint64_t number);
+
+/// Where plans begin in which two settings stand, by their places: another number in each round. No campaign counts so
+/// far by itself.
+std::uint64_t number_of_pair(std::size_t a, std::size_t b, std::uint64_t round);
 
 /// Why no plan says both, of all sorts of models that were tried: the rule that most often stands against it; nullopt
 /// where some plan does. By rules alone: nothing is run.

@@ -71,6 +71,15 @@ TEST(Strands, draw_other_plans_with_seeds_that_follow_on) {
   EXPECT_EQ(seeds, seeds_drawn(whole));
 }
 
+TEST(Strands, draw_the_numbers_that_are_asked_for) {
+  CampaignOptions options;
+  for (std::uint64_t i = 0; i < 60; ++i) options.numbers.push_back(1000 - i);
+  EXPECT_EQ(strands_of(easy_law(4), options), (std::vector<Strand>{{0, 40, 0}, {1, 20, 40}}));
+
+  options.strand = Strand{1, 20, 40};
+  EXPECT_EQ(seeds_drawn(options), std::vector<std::uint64_t>(options.numbers.begin() + 40, options.numbers.end()));
+}
+
 std::vector<std::string> tokens_of(const CampaignOptions& options) {
   std::vector<std::string> tokens;
   for (const CaseRecord& c : run_law_task(easy_law(), Dtype::fp32, options).cases) tokens.push_back(c.token);

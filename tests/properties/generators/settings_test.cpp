@@ -63,6 +63,19 @@ TEST(Settings, of_one_plan_are_kept_apart_by_no_rule) {
   }
 }
 
+TEST(Settings, of_a_pair_stand_in_the_plan_of_its_number) {
+  const std::size_t a = place_of("ranks, sharding = parameters"), b = place_of("layer rms_norm");
+  std::set<std::set<std::size_t>> all;
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    Plan plan = drawn(number_of_pair(a, b, round));
+    put_together(plan, plan.seed);
+    const std::set<std::size_t> said = settings_of(case_frame(plan));
+    EXPECT_TRUE(said.contains(a) && said.contains(b)) << round;
+    all.insert(said);
+  }
+  EXPECT_EQ(all.size(), 3u);
+}
+
 TEST(Settings, that_exclude_each_other_are_kept_apart_by_a_rule_in_words) {
   const auto rule =
       why_never_together(place_of("ranks, communicate = running_total"), place_of("ranks, sharding = optimizer"));
