@@ -51,8 +51,8 @@ FITTING = [
     ("kernels/training_step/layers/*norm.cpp", ["window_batch_norm_equals_full_batch", "frozen_keeps_its_bits"]),
     ("kernels/window/norm*", ["one_parameter_clips"]),
     ("kernels/training_step/backward.cpp", ["recomputation_changes_nothing"]),
-    ("*", ["every_launch_path_keeps_its_bound", "kernels_keep_their_bound_at_edges", "any_order_of_additions",
-           "guard_zones_stay_intact", "repeats_bitwise", "many_micro_batches_stay_bounded"]),
+    ("*", ["settings_stand_together", "every_launch_path_keeps_its_bound", "kernels_keep_their_bound_at_edges",
+           "any_order_of_additions", "guard_zones_stay_intact", "repeats_bitwise", "many_micro_batches_stay_bounded"]),
 ]
 
 
