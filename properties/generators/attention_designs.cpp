@@ -9,7 +9,7 @@ namespace tally {
 namespace {
 
 /// Heads of q, heads of k and v, and the rows of the two micro-batches. Blocks hold 256 threads, one a row and head:
-/// one full or cut, several of which the last is full or cut, and strides.
+/// one full or cut, several of which the last is full or cut, and strides, of two turns and of more.
 struct AttentionSizes {
   std::int64_t heads, groups;
   std::array<std::int64_t, 2> rows;
@@ -17,7 +17,7 @@ struct AttentionSizes {
 };
 
 constexpr std::array<AttentionSizes, 5> attention_sizes{
-    {{1, 1, {32, 5}}, {1, 1, {512, 300}}, {2, 1, {256, 40}, "1"}, {2, 2, {16, 150}}, {4, 2, {160, 3}, "1"}}};
+    {{1, 1, {32, 5}}, {1, 1, {512, 300}}, {2, 1, {256, 100}, "1"}, {2, 2, {16, 150}}, {4, 2, {160, 3}, "1"}}};
 
 struct AttentionVariants {
   const char *forward, *backward;

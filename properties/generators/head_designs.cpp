@@ -10,15 +10,19 @@ namespace {
 
 /// The vocabulary, the width, and the rows of the two micro-batches. A chunk has four rows, a warp takes a row from 33
 /// classes on, and blocks hold 256 elements, of a chunk's rows times vocabulary or width, of vocabulary times width, or
-/// of the vocabulary: one full or cut, several of which the last is full or cut, and strides.
+/// of the vocabulary: one full or cut, several of which the last is full or cut, and strides, of two turns and of more.
 struct HeadSizes {
   std::int64_t vocabulary, width;
   std::array<std::int64_t, 2> rows;
   const char* most_blocks = "";
 };
 
-constexpr std::array<HeadSizes, 5> head_sizes{
-    {{32, 8, {4, 5}}, {3, 3, {8, 2}}, {33, 128, {6, 3}}, {512, 100, {4, 2}}, {777, 70, {5, 2}, "1"}}};
+constexpr std::array<HeadSizes, 6> head_sizes{{{32, 8, {4, 5}},
+                                               {3, 3, {8, 2}},
+                                               {33, 128, {6, 3}},
+                                               {512, 100, {4, 2}},
+                                               {777, 70, {5, 2}, "1"},
+                                               {300, 1, {5, 2}, "1"}}};
 constexpr std::uint64_t forms = head_designs / head_sizes.size();
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tally {
 
 /// How many there are in each storage format. One after another, by seed, takes the whole of it.
-inline constexpr std::uint64_t head_designs = 10;
+inline constexpr std::uint64_t head_designs = 12;
 
 /// Gives the plan the design with the number `plan.seed % head_designs`: tokens, sizes, the loss's form and kernels.
 void design_head(Plan& plan);

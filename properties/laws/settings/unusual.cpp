@@ -74,7 +74,7 @@ void one_class(Plan& plan, executor::Schedule& random) {
   plan.loss = choice("loss", "cross_entropy");
   plan.outputs = 1;
   plan.has_head = true;
-  if (random.below(3) == 0) plan.loss.options["class_weights"] = std::vector<Decimal>{Decimal{"0.5"}};
+  if (random.below(3) == 0) plan.loss.options["weight"] = std::vector<Decimal>{Decimal{"0.5"}};
   if (random.below(2) == 0) plan.execution.kernels["head_loss"] = "chunked";
 }
 

@@ -25,7 +25,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another table gives other bits",
     .differs = differs,
-    .weight = 0.25,
+    .weight = 0.3,
 }};
 const RegisterDesigned registered_designed("a_head_in_chunks_keeps_its_bound");
 
