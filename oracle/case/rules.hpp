@@ -9,8 +9,9 @@
 
 namespace tally {
 
-/// All rules, in order, on a case that may be broken where the findings say so.
-void apply_rules(const Case& c, Findings& findings);
+/// All rules, in order, on a case that may be broken where the findings say so; with_tensors: those too that look at
+/// nothing but the tensors.
+void apply_rules(const Case& c, Findings& findings, bool with_tensors = true);
 
 // Grammar once more, for cases built in memory; and what other rules rest on.
 void check_choices(const Case& c, Findings& findings);

@@ -12,6 +12,7 @@
 #include "properties/digits/training.hpp"
 #include "properties/faults/fault_names.hpp"
 #include "properties/triggers/coverage.hpp"
+#include "properties/triggers/reach.hpp"
 #include "reports/record/packed.hpp"
 #include "reports/record/totals.hpp"
 
@@ -71,7 +72,9 @@ LawRecord described(const Law& law) {
 
 }  // namespace
 
-CampaignWork::CampaignWork(CampaignOptions options) : options_(std::move(options)), pieces_(pieces_of_shard()) {}
+CampaignWork::CampaignWork(CampaignOptions options) : options_(std::move(options)), pieces_(pieces_of_shard()) {
+  records_to_reach(options_.subject.executor);  // once, not in every process that is forked
+}
 
 /// Every n-th job, whole: laws and trainings of all kinds in each shard.
 std::vector<CampaignWork::Piece> CampaignWork::pieces_of_shard() const {

@@ -61,12 +61,12 @@ std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace&
                                          const std::vector<GroupedChecks>& of_each) {
   std::vector<TensorCheck> on_own_bits, end_to_end;
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
-    for (TensorCheck check : of_each[rank].checks) {
-      const TapName name = tap_name_of(check.tap);
+    for (const TensorCheck& own : of_each[rank].checks) {
+      const TapName name = tap_name_of(own.tap);
       const bool in_pieces = !sharded_parameter(ranks.whole, name.stage, name.tensor, name.micro_batch).empty();
       if (in_pieces && rank % sharers_of(ranks.whole) > 0) continue;  // the first of its group has all pieces
-      check.tap = ranks.name_in_whole(check.tap, in_pieces ? holder_of(ranks, trace, rank, name, check) : rank);
-      (check.lens == "end_to_end" ? end_to_end : on_own_bits).push_back(std::move(check));
+      TensorCheck& check = (own.lens == "end_to_end" ? end_to_end : on_own_bits).emplace_back(own);
+      check.tap = ranks.name_in_whole(own.tap, in_pieces ? holder_of(ranks, trace, rank, name, own) : rank);
     }
   }
   for (TensorCheck& check : disagreements(ranks)) on_own_bits.push_back(std::move(check));
@@ -78,11 +78,11 @@ std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace&
 
 std::vector<TensorCheck> checks_of_whole(const GenerationsOfTrace& generations, const Trace& trace,
                                          const std::vector<std::vector<GroupedChecks>>& of_each) {
+  if (generations.all.size() == 1) return checks_of_whole(generations.all.front(), trace, of_each.front());
   std::vector<TensorCheck> all;
   for (std::size_t i = 0; i < generations.all.size(); ++i)
     for (TensorCheck& check : checks_of_whole(generations.all[i], trace, of_each[i])) all.push_back(std::move(check));
-  if (generations.all.size() > 1)
-    std::ranges::stable_partition(all, [](const TensorCheck& check) { return check.lens != "end_to_end"; });
+  std::ranges::stable_partition(all, [](const TensorCheck& check) { return check.lens != "end_to_end"; });
   return all;
 }
 

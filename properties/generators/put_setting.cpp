@@ -17,7 +17,7 @@ namespace {
 
 std::optional<std::string> first_broken(const Case& frame) {
   Findings findings;
-  apply_rules(frame, findings);
+  apply_rules(frame, findings, false);
   for (const CaseError& error : findings.errors())
     if (!error.path.starts_with("$.tensors"))
       return error.path + ": found " + error.found + ", expected " + error.expected;
@@ -218,7 +218,7 @@ class Putter {
 
 }  // namespace
 
-std::string rule_against(const Plan& plan, std::initializer_list<std::size_t> wanted) {
+std::string rule_against(const Plan& plan, const std::vector<std::size_t>& wanted) {
   Case c = case_frame(plan);
   for (const std::size_t each : wanted)
     if (settings()[each].section == "ranks")
@@ -226,13 +226,22 @@ std::string rule_against(const Plan& plan, std::initializer_list<std::size_t> wa
   return first_broken(c).value_or("no place in this model for it");
 }
 
-std::optional<std::string> put(Plan& plan, std::size_t setting, std::uint64_t seed) {
+std::optional<std::string> put(Plan& plan, std::size_t setting, std::uint64_t seed, std::vector<std::size_t> beside) {
   if (settings_of(case_frame(plan)).contains(setting)) return std::nullopt;
   Plan tried = plan;
   Putter(tried, settings().at(setting), seed).put();
-  if (broken_rule(tried)) tried.execution.kernels.clear();  // a kernel that was drawn stands against few settings alone
-  if (const auto rule = broken_rule(tried)) return rule;
-  if (!settings_of(case_frame(tried)).contains(setting)) return rule_against(tried, {setting});
+  Case c = case_frame(tried);
+  auto rule = first_broken(c);
+  if (rule && !tried.execution.kernels.empty()) {  // one that was drawn stands against few settings alone
+    tried.execution.kernels.clear();
+    c = case_frame(tried);
+    rule = first_broken(c);
+  }
+  if (rule) return rule;
+  const std::set<std::size_t> said = settings_of(c);
+  beside.push_back(setting);
+  if (!std::ranges::all_of(beside, [&](std::size_t each) { return said.contains(each); }))
+    return rule_against(tried, beside);
   plan = std::move(tried);
   return std::nullopt;
 }

@@ -10,7 +10,7 @@ namespace {
 
 /// Calls `each` with the places of every pair, the later one first, and whether a run showed it.
 template <class Each>
-void for_each_pair(const std::vector<TriggerRecord>& triggers, Each each) {
+void for_every_pair(const std::vector<TriggerRecord>& triggers, Each each) {
   const auto first = std::ranges::find(triggers, settings().front().name, &TriggerRecord::name);
   for (std::size_t i = 0; first != triggers.end() && i < settings().size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -21,7 +21,7 @@ void for_each_pair(const std::vector<TriggerRecord>& triggers, Each each) {
 
 PairsRecord pairs_of(const std::vector<TriggerRecord>& triggers) {
   PairsRecord pairs;
-  for_each_pair(triggers, [&](std::size_t i, std::size_t j, bool seen) {
+  for_every_pair(triggers, [&](std::size_t i, std::size_t j, bool seen) {
     if (seen)
       ++pairs.seen;
     else if (why_never_together(i, j))
@@ -34,7 +34,7 @@ PairsRecord pairs_of(const std::vector<TriggerRecord>& triggers) {
 
 std::vector<std::pair<std::size_t, std::size_t>> pairs_to_show(const std::vector<TriggerRecord>& triggers) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for_each_pair(triggers, [&](std::size_t i, std::size_t j, bool seen) {
+  for_every_pair(triggers, [&](std::size_t i, std::size_t j, bool seen) {
     if (!seen && !why_never_together(i, j)) pairs.emplace_back(i, j);
   });
   return pairs;

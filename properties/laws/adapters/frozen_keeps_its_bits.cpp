@@ -39,11 +39,13 @@ void require_still(Outcome& outcome, const Case& c, const Trace& trace, const st
     require(outcome, got != nullptr && got->bytes == c.tensors.at(parameter).bytes, tap, "cast",
             "a frozen parameter is not what the case says");
   }
-  for (const Tap& tap : trace.taps()) {
-    const bool reads = tap.name.stage == "cast" || tap.name.tensor == "in." + parameter;
-    require(outcome, reads || !tap.name.tensor.ends_with("." + parameter), tap.name.text(), tap.name.stage,
-            "a frozen parameter has a gradient, a buffer or state");
-  }
+  const std::string read = "in." + parameter, left = "." + parameter;
+  const auto found = std::ranges::find_if(trace.taps(), [&](const Tap& tap) {
+    return tap.name.stage != "cast" && tap.name.tensor != read && tap.name.tensor.ends_with(left);
+  });
+  const bool still = found == trace.taps().end();
+  require(outcome, still, still ? parameter : found->name.text(), still ? "cast" : found->name.stage,
+          "a frozen parameter has a gradient, a buffer or state");
 }
 
 /// Up to where all gradients meet.
@@ -82,6 +84,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "trained, it has a buffer and moves",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -104,7 +104,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "a window of other rows gives other bits",
     .differs = differs,
-    .weight = 0.5,
+    .weight = 0.35,
 }};
 
 }  // namespace

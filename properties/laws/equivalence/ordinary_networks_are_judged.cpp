@@ -42,7 +42,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "gradients that are summed, not averaged, are others",
     .differs = differs,
-    .weight = 0.5,
+    .weight = 0.35,
 }};
 
 }  // namespace

@@ -38,7 +38,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "mean_of_means on the same cut gives other gradients",
     .differs = differs,
-    .weight = 2,
+    .weight = 1.5,
 }};
 
 }  // namespace

@@ -28,6 +28,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another order of additions leaves other bits in some case",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -27,7 +27,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another input gives other bits",
     .differs = differs,
-    .weight = 4,
+    .weight = 3,
 }};
 
 }  // namespace

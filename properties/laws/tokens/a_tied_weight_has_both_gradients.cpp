@@ -96,6 +96,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "the look-ups alone give another gradient",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -96,7 +96,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "other tokens in its rows leave other bits",
     .differs = differs,
-    .weight = 0.5,
+    .weight = 0.35,
 }};
 
 }  // namespace
