@@ -1,6 +1,6 @@
 """Which branches of the shipped kernels does a campaign never take both ways, which loops never often enough?
 
-cover.py --build BUILD [--out FOLDER] [--report FOLDER] [--known] [--jobs N] [--verify WORDS]
+cover.py --build BUILD [--host] [--out FOLDER] [--report FOLDER] [--known] [--jobs N] [--verify WORDS]
 
 Exit status 0 when every gap carries a reason in reasons.json and no reason is stale; 1 when not; 2 when nothing can be
 said; 77 where clang++-16 or llvm-cov-16 is not there.
@@ -32,6 +32,7 @@ SECONDS = 3600
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/no-cuda", help="a finished Ninja build of the program tally")
+    parser.add_argument("--host", action="store_true", help="make a build for the host alone first: --build has CUDA")
     parser.add_argument("--out", default="build/coverage", help="objects, counts and the report")
     parser.add_argument("--report", help="folder of coverage.md and coverage.json; default: --out")
     parser.add_argument("--known", action="store_true", help="judge the counts that an earlier run left in --out")
@@ -79,7 +80,7 @@ def main():
     out = os.path.abspath(options.out)
     os.makedirs(out, exist_ok=True)
     os.nice(5)
-    built = Program(options.build, "reports/tally")
+    built = Program(measured.host_build(options.build, out, options.jobs) if options.host else options.build, "reports/tally")
     sources = measured.counted_sources(built.root, SCOPE)
     if options.known:
         for place, _ in measured.laid_out(sources, built.root, out):

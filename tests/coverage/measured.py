@@ -4,6 +4,7 @@ import os
 import pathlib
 import platform
 import posixpath
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ CLANG, COVERAGE, PROFILE = "clang++-16", "llvm-cov-16", "llvm-profdata-16"
 SOURCES = (".cpp", ".hpp", ".cu", ".h")
 COUNTING = ["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-compilation-dir=.", "-w", "-g0",
             "-O1"]  # half the time to compile, and no longer to run
+HOST_BUILD_SECONDS = 2400
 GCC_ONLY = {"-Winvalid-pch", "-fpch-preprocess"}
 
 
@@ -30,6 +32,20 @@ def missing():
     library = f"libclang_rt.profile-{platform.machine()}.a"
     found = subprocess.run([CLANG, f"-print-file-name={library}"], check=True, capture_output=True, text=True).stdout.strip()
     return absent if os.path.isfile(found) else [*absent, library]
+
+
+def host_build(build, out, jobs):
+    """A build of the program for the host alone, below `out`, through the compiler cache of `build`; its folder."""
+    with open(f"{build}/CMakeCache.txt", encoding="utf-8") as file:
+        cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.MULTILINE))
+    root, made = cache["CMAKE_HOME_DIRECTORY"], f"{out}/host"
+    launcher = cache.get("CMAKE_CXX_COMPILER_LAUNCHER", "")
+    for command in (["cmake", "-S", root, "--preset", "no-cuda", "-B", made, f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"],
+                    ["ninja", "-C", made, "-j", str(jobs), "reports/tally"]):
+        code, said = program.run_limited(command, root, HOST_BUILD_SECONDS)
+        if code != 0:
+            raise RuntimeError(f"{command[0]} makes no build for the host alone: {said[-2000:]}")
+    return made
 
 
 def counted_sources(root, folder):
