@@ -88,7 +88,7 @@ void fit_micro_steps(Case& c) {
     }
 }
 
-/// The labels of some layers but not of all; of none where there is one.
+/// The labels of some layers but not of all; of none where there is one or no layer.
 std::vector<std::string> some_layers(const Model& model, std::uint64_t seed) {
   constexpr std::uint64_t apart = 0x3c6ef372u;
   executor::Schedule random(seed ^ apart);
@@ -96,7 +96,7 @@ std::vector<std::string> some_layers(const Model& model, std::uint64_t seed) {
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     if (random.below(2) == 0) labels.push_back(label_of(model, i));
   if (labels.empty() && model.layers.size() > 1) labels.push_back(label_of(model, 0));
-  if (labels.size() == model.layers.size()) labels.pop_back();
+  if (!labels.empty() && labels.size() == model.layers.size()) labels.pop_back();
   return labels;
 }
 

@@ -63,6 +63,15 @@ TEST(Settings, of_one_plan_are_kept_apart_by_no_rule) {
   }
 }
 
+TEST(Settings, are_put_to_no_plan_without_a_layer) {
+  Plan plan = drawn(1);
+  plan.tokens = {};
+  plan.hidden.clear();
+  plan.has_head = false;
+  plan.execution.recompute = plan.recomputes_some = true;
+  EXPECT_TRUE(broken_rule(plan).has_value());
+}
+
 TEST(Settings, of_a_pair_stand_in_the_plan_of_its_number) {
   const std::size_t a = place_of("ranks, sharding = parameters"), b = place_of("layer rms_norm");
   std::set<std::set<std::size_t>> all;
