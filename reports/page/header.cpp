@@ -169,6 +169,7 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
   if (!results.faults.empty() || !results.laws.empty()) link("fault-coverage", "Fault coverage");
   if (has_study(results, "bench", "rules")) link("rules", "Rules");
   if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
+  if (has_study(results, "bench", "coverage")) link("reached", "Branches and loops");
   if (has_study(results, "bench", "excess")) link("excess", "Usual excess");
   if (has_study(results, "bench", "gate")) link("gate", "Trust in the gate");
   if (!results.training.empty()) link("training", "Training");

@@ -77,6 +77,9 @@ void evidence_section(Markup& page, const Results& results) {
   section(page, results, "evidence", "Evidence", "tolerances",
           "Whether the bounds hold and are tight: clean runs that they reject would be false alarms, and an r far "
           "below 1 throughout would be a bound that catches little.");
+  section(page, results, "reached", "Branches and loops", "coverage",
+          "What of the kernels and of the training step no case of the default campaign goes through: bugs live there "
+          "unseen.");
   section(page, results, "excess", "Usual excess", "excess",
           "How much of their bounds right kernels use beyond the last rounding: what the ranks of this page are read "
           "from.");

@@ -34,7 +34,7 @@ def parsed():
     parser.add_argument("--build", default="build/no-cuda", help="a finished Ninja build of the program tally")
     parser.add_argument("--host", action="store_true", help="make a build for the host alone first: --build has CUDA")
     parser.add_argument("--out", default="build/coverage", help="objects, counts and the report")
-    parser.add_argument("--report", help="folder of coverage.md and coverage.json; default: --out")
+    parser.add_argument("--report", help="folder of coverage.md, coverage.json and gaps.json; default: --out")
     parser.add_argument("--known", action="store_true", help="judge the counts that an earlier run left in --out")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers and campaign processes at once")
     parser.add_argument("--verify", default=CAMPAIGN, help="words of `tally verify`")
@@ -92,7 +92,8 @@ def main():
     run = read_run(out)
     if run["status"] != 0:
         print(f"the campaign failed, so that some of it did not run: see {out}/campaign/report.html")
-    return report.finish(counted, judged, stale, run["took"], options.report or out) or run["status"]
+    return report.finish(counted, judged, stale, run["took"], options.report or out,
+                         f"{out}/campaign/results.json") or run["status"]
 
 
 if __name__ == "__main__":

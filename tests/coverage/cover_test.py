@@ -94,7 +94,10 @@ class Gaps(unittest.TestCase):
     def told(self, judging):
         judged, stale = reasons.judged(self.gaps, judging)
         with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()) as said:
-            status = report.finish(self.counted, judged, stale, "run", out)
+            campaign = pathlib.Path(out, "results.json")
+            campaign.write_text(json.dumps({"seed": 7, "effort": 1, "partial": False, "environment": {}}), encoding="utf-8")
+            status = report.finish(self.counted, judged, stale, "run", out, campaign)
+            self.study = json.loads(pathlib.Path(out, "coverage.json").read_text(encoding="utf-8"))
             return status, said.getvalue(), pathlib.Path(out, "coverage.md").read_text(encoding="utf-8")
 
     def test_each_gap_has_its_place_and_what_is_missing(self):
@@ -118,6 +121,8 @@ class Gaps(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("gap without a reason: kernels/step.cpp:20 step: `` flag `` never true", said)
         self.assertIn("nobody has looked at these yet", page)
+        self.assertEqual(self.study["status"], "fail")
+        self.assertEqual({len(column["words"] + column["numbers"]) for column in self.study["tables"][0]["columns"]}, {2})
 
     def test_reasons_close_gaps(self):
         status, said, page = self.told([("defensive", "the flag of a broken machine", ("kernels/step.cpp", "step", "*"))])
