@@ -1,6 +1,7 @@
 #include "properties/generators/residual_blocks.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/graph.hpp"
@@ -28,22 +29,29 @@ const std::string& name_of_layer(std::vector<Layer>& layers, std::size_t i) {
 
 class Blocks {
  public:
-  explicit Blocks(Plan& plan) : layers_(plan.hidden), width_(hidden_features(plan)), random_(plan.seed ^ 0x6a09e667u) {
+  explicit Blocks(Plan& plan)
+      : layers_(plan.hidden),
+        kernels_(plan.execution.kernels),
+        width_(hidden_features(plan)),
+        random_(plan.seed ^ 0x6a09e667u) {
     if (layers_.empty()) layers_.push_back(layer("linear", "stem", {{"out", width_}}));
   }
 
   bool wanted() { return random_.below(one_plan_in) == 0; }
 
-  /// Two blocks where a second is drawn, which adds the stem once more.
+  /// Two blocks where a second is drawn, which adds the stem once more; maybe a norm behind the last sum, of two or of
+  /// three.
   void draw() {
     const std::string stem = last();
     branch();
     sum({stem, last()});
-    if (random_.below(2) == 0) return;
-    const std::string first = last();
-    branch();
-    const bool twice = random_.below(3) == 0;
-    sum({first, twice ? first : stem, last()});
+    if (random_.below(2) != 0) {
+      const std::string first = last();
+      branch();
+      const bool twice = random_.below(3) == 0;
+      sum({first, twice ? first : stem, last()});
+    }
+    if (random_.below(3) == 0) norm();
   }
 
  private:
@@ -57,9 +65,16 @@ class Blocks {
     if (random_.below(2) == 0) layers_.push_back(activations()[random_.below(activations().size())]);
   }
 
+  void norm() {
+    layers_.push_back(layer("rms_norm", free_name(layers_, "norm")));
+    for (const char* pass : {"add_norm", "add_norm.backward"})
+      if (random_.below(3) != 0) kernels_[pass] = "fused";
+  }
+
   void sum(std::vector<std::string> inputs) { layers_.push_back(sum_of(free_name(layers_, "sum"), std::move(inputs))); }
 
   std::vector<Layer>& layers_;
+  std::map<std::string, std::string>& kernels_;
   std::int64_t width_;
   executor::Schedule random_;
   int branches_ = 0;
