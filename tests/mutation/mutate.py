@@ -28,7 +28,7 @@ SCOPE = ["kernels/**/*.cu", "kernels/reduction/*.hpp", "kernels/window/*", "kern
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/dev", help="a finished Ninja build of the program tally")
+    parser.add_argument("--build", default="build/default", help="a finished Ninja build of the program tally")
     parser.add_argument("--file", action="append", help="only files that match this pattern")
     parser.add_argument("--operator", action="append", help="only operators that match this pattern")
     parser.add_argument("--sample", type=int, help="so many mutants, drawn by --seed; default: all")
