@@ -103,15 +103,27 @@ class LawTask {
     PlanSource source = plans_of(law_, storage_, options_);
     const int cases = cases_of(law_, options_);
     for (int drawn = 0; drawn < cases && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
+      if (!step()) return note_undrawn();
       const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!result_.failing && controls_.wanted() && !interrupted()) {
+      if (!step()) return note_undrawn();
       const Plan plan =
           is_own() ? shaped_for_own_step(source.next(), law_, plainer_and_plainer.back()) : shaped(source.next(), law_);
       const Case c = case_of(plan);
       if (!try_control(c)) take_failing(plan, c, outcome_of_control());
     }
+  }
+
+  /// The process died before there was a case: none is to blame.
+  void note_undrawn() {
+    CaseRecord& record = result_.cases.emplace_back();
+    record.law = law_.name;
+    record.precision = name_of(storage_);
+    record.id = record.title = law_.name + " " + record.precision + ", a case that was being drawn";
+    record.status = Status::error;
+    record.message = "the process that drew a case was ended by " + died_->how;
   }
 
   bool is_own() const { return own_step(options_.subject) != nullptr; }

@@ -65,6 +65,17 @@ TEST(LawTask, keeps_going_where_it_is_told_to_and_shows_a_faulty_kernel_the_case
                           [](const CaseRecord& c) { return c.status != Status::fail || !c.operations.empty(); }));
 }
 
+TEST(LawTask, blames_no_case_where_the_process_died_as_one_was_drawn) {
+  const Death at_first{"signal 11 (Segmentation fault)", false, 0};
+
+  const TaskResult found = run_law_task(law(), Dtype::fp32, drawn_alike(), {}, &at_first);
+
+  ASSERT_EQ(found.cases.size(), 1u);
+  EXPECT_EQ(found.cases.front().status, Status::error);
+  EXPECT_EQ(found.cases.front().message, "the process that drew a case was ended by signal 11 (Segmentation fault)");
+  EXPECT_TRUE(found.cases.front().token.empty());
+}
+
 TEST(LawTask, makes_the_first_failing_case_smaller_and_keeps_it_alone) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "tally-law-task-kept";
   std::filesystem::remove_all(folder);

@@ -80,7 +80,7 @@ TEST(Campaign, a_task_whose_process_died_ends_with_the_case_that_it_died_of) {
   ASSERT_EQ(whole.cases.size(), 5u);
 
   for (const bool from_outside : {false, true}) {
-    const Death death{"signal 11 (Segmentation fault)", from_outside, (1u << 16) + 3};
+    const Death death{"signal 11 (Segmentation fault)", from_outside, (1u << 16) + 6};  // each is drawn, then run
     const TaskResult ended = run_law_task(law, Dtype::fp32, options, {}, &death);
 
     ASSERT_EQ(ended.cases.size(), 3u);
