@@ -9,6 +9,6 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR TALLY_SANITIZE)
 elseif(TALLY_HAS_CUDA)
   list(APPEND cover --host)
 endif()
-add_test(NAME coverage.default_campaign COMMAND ${cover})
+add_test(NAME coverage.default_campaign CONFIGURATIONS coverage COMMAND ${cover})
 set_tests_properties(coverage.default_campaign PROPERTIES
-  LABELS "coverage;long" PROCESSORS 2 SKIP_RETURN_CODE 77 TIMEOUT 3600)
+  LABELS coverage PROCESSORS 2 SKIP_RETURN_CODE 77 TIMEOUT 3600)
