@@ -24,6 +24,16 @@ Outcome outcome_of_death(const Death& death, const std::string& doing) {
   return outcome;
 }
 
+CaseRecord undrawn_case(const Law& law, Dtype storage, const Death& death) {
+  CaseRecord record;
+  record.law = law.name;
+  record.precision = name_of(storage);
+  record.id = record.title = law.name + " " + record.precision + ", a case that was being drawn";
+  record.status = Status::error;
+  record.message = "the process that drew a case was ended by " + death.how;
+  return record;
+}
+
 Outcome outcome_of_failed_step(const StepFailed& failed) {
   Outcome outcome;
   outcome.message = std::string("the training step left no trace: ") + failed.what();

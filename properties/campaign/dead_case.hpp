@@ -6,11 +6,15 @@
 #include "kernels/training_step/own_step.hpp"
 #include "properties/campaign/rescue.hpp"
 #include "properties/laws/law.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 
 /// `doing` is what ran: "it", "its control". Wrong, unless somebody else ended the process: that is an error.
 Outcome outcome_of_death(const Death& death, const std::string& doing);
+
+/// Of a process that died before there was a case: an error that blames none.
+CaseRecord undrawn_case(const Law& law, Dtype storage, const Death& death);
 
 /// Of a step of a user's own that left no trace. Too slow, or ended by somebody else: an error.
 Outcome outcome_of_failed_step(const StepFailed& failed);

@@ -101,29 +101,18 @@ class LawTask {
   /// As many cases as asked for, one at least; then more plans, until the control has differed.
   void draw_cases() {
     PlanSource source = plans_of(law_, storage_, options_);
-    const int cases = cases_of(law_, options_);
-    for (int drawn = 0; drawn < cases && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
-      if (!step()) return note_undrawn();
+    for (int drawn = 0; drawn < cases_of(law_, options_) && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
+      if (!step()) return result_.cases.push_back(undrawn_case(law_, storage_, *died_));
       const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!result_.failing && controls_.wanted() && !interrupted()) {
-      if (!step()) return note_undrawn();
+      if (!step()) return result_.cases.push_back(undrawn_case(law_, storage_, *died_));
       const Plan plan =
           is_own() ? shaped_for_own_step(source.next(), law_, plainer_and_plainer.back()) : shaped(source.next(), law_);
       const Case c = case_of(plan);
       if (!try_control(c)) take_failing(plan, c, outcome_of_control());
     }
-  }
-
-  /// The process died before there was a case: none is to blame.
-  void note_undrawn() {
-    CaseRecord& record = result_.cases.emplace_back();
-    record.law = law_.name;
-    record.precision = name_of(storage_);
-    record.id = record.title = law_.name + " " + record.precision + ", a case that was being drawn";
-    record.status = Status::error;
-    record.message = "the process that drew a case was ended by " + died_->how;
   }
 
   bool is_own() const { return own_step(options_.subject) != nullptr; }
@@ -135,8 +124,7 @@ class LawTask {
 
   bool out_of_time() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - started_;
-    if (died_) return false;
-    return interrupted() || (options_.seconds && spent.count() > *options_.seconds);
+    return !died_ && (interrupted() || (options_.seconds && spent.count() > *options_.seconds));
   }
 
   /// A case that ran, and what was seen of it.
