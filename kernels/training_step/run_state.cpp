@@ -1,5 +1,6 @@
 #include "kernels/training_step/run_state.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -86,8 +87,7 @@ const DeviceTensor& Run::tap_summed(const char* stage, const Parameter& paramete
 
 Parameter& Run::parameter(std::string_view name) {
   for (std::deque<Parameter>* all : {&parameters, &frozen})
-    for (Parameter& each : *all)
-      if (each.name == name) return each;
+    if (const auto found = std::ranges::find(*all, name, &Parameter::name); found != all->end()) return *found;
   throw std::logic_error("no parameter '" + std::string(name) + "' in this model");
 }
 

@@ -46,7 +46,11 @@ class Adapters {
     for (std::size_t i = layers.size(); i-- > 0;) {
       if (is_norm(layers[i]) && one_in(2) && layers[i].options.contains("affine") && layers[i].flag("affine"))
         layers[i].trainable = false;
-      if (layers[i].kind != "linear" || !layers[i].tied.empty() || (any && one_in(2))) continue;
+      if (layers[i].kind != "linear" || !layers[i].tied.empty()) continue;
+      if (any && one_in(2)) {
+        if (one_in(2)) layers[i].trainable = false;  // beside one that trains, in front of a layer that reads both
+        continue;
+      }
       adapt(i);
       any = true;
     }

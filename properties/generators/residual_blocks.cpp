@@ -32,6 +32,7 @@ class Blocks {
   explicit Blocks(Plan& plan)
       : layers_(plan.hidden),
         kernels_(plan.execution.kernels),
+        plan_(plan),
         width_(hidden_features(plan)),
         random_(plan.seed ^ 0x6a09e667u) {
     if (layers_.empty()) layers_.push_back(layer("linear", "stem", {{"out", width_}}));
@@ -69,12 +70,14 @@ class Blocks {
     layers_.push_back(layer("rms_norm", free_name(layers_, "norm")));
     for (const char* pass : {"add_norm", "add_norm.backward"})
       if (random_.below(3) != 0) kernels_[pass] = "fused";
+    if (random_.below(3) == 0) plan_.execution.recompute = plan_.recomputes_some = true;
   }
 
   void sum(std::vector<std::string> inputs) { layers_.push_back(sum_of(free_name(layers_, "sum"), std::move(inputs))); }
 
   std::vector<Layer>& layers_;
   std::map<std::string, std::string>& kernels_;
+  Plan& plan_;
   std::int64_t width_;
   executor::Schedule random_;
   int branches_ = 0;

@@ -32,6 +32,7 @@ void shape(Plan& plan) {
     plan.hidden.clear();
     plan.input = 1 + static_cast<std::int64_t>(plan.seed / 5 % 3);
     plan.outputs = plan.loss.kind == "mse" ? 1 : plan.outputs;
+    plan.output_bias = plan.seed % 2 == 0;
   }
   at_least_windows(plan, 2 + plan.seed / 7 % 2);
   dealt_to_ranks_by_any_normalisation(plan);
