@@ -54,7 +54,7 @@ void read_tap(Reader& reader, TapLayouts& layouts, Trace& trace) {
   const auto dtype = static_cast<Dtype>(format);
   std::vector<std::int64_t> shape(rank);
   for (std::int64_t& size : shape) size = static_cast<std::int64_t>(reader.number());
-  const auto& layout = layouts.of(name);
+  const auto layout = layouts.of(name);
   if (!layout || layout->dtype != dtype || layout->shape != shape)
     refuse(named(name.text()) + ": found " + described(dtype, shape) + "; expected " +
            (layout ? described(layout->dtype, layout->shape) : "no such tap in this case"));

@@ -49,7 +49,7 @@ std::vector<StageGroup> groups_of(const TensorFile& content) {
 }
 
 void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, TraceFindings& findings) {
-  const auto& layout = layouts.of(name);
+  const auto layout = layouts.of(name);
   if (layout && value.dtype == layout->dtype && value.shape == layout->shape) return;
   const std::string expected = layout ? described(layout->dtype, layout->shape) : "no such tap in this case";
   findings.add(named(name.text()) + ": found " + described(value.dtype, value.shape) + "; expected " + expected);

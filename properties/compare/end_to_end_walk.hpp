@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
+#include "oracle/graph/layer_view.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/departure.hpp"
 #include "properties/compare/evaluation.hpp"
-#include "properties/compare/layer_view.hpp"
 #include "properties/compare/whole_model.hpp"
 
 namespace tally {

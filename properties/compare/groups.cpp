@@ -151,6 +151,7 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
                   const Groups& groups, GroupedChecks& found) {
   std::unordered_set<std::string> judged;
   for (const TensorCheck& check : found.checks) judged.insert(check.tap);
+  const WindowGraph graph(walk.c);
   for (const Tap& tap : walk.trace.taps()) {
     const std::string name = tap.name.text();
     if (judged.contains(name) || !tap.name.tensor.starts_with("in.")) continue;
@@ -158,7 +159,7 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
     if (!trains_window(walk.c, static_cast<std::size_t>(tap.name.window))) continue;  // those before wrote it down
     Place place{"group", name, tap.name.stage};
     const oracle::Expected* known = nullptr;
-    for (const TapName& producer : producers_of(walk.c, walk.layers, tap.name)) {
+    for (const TapName& producer : producers_of(walk.c, graph, tap.name)) {
       const auto left = expected.find(producer.text());
       if (left == expected.end()) continue;
       known = &left->second;

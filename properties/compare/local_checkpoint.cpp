@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-const char* const stage = "checkpoint";
+const char* const between_windows = "checkpoint";
 
 /// A tensor of the optimizer: the subject's, or the zeros that it begins with; nothing where it begins with a gradient
 /// that has not come.
@@ -18,40 +18,40 @@ void check_left_state(LocalWalk& walk, const std::string& p, const StateTensor& 
   if (known == nullptr && !walk.state.stepped) {
     if (of.begins_with_gradient) return;
     const Tensor zeros = walk.zeros(p, walk.c.precision.master);
-    walk.handed(stage, handed, &zeros);
+    walk.handed(between_windows, handed, &zeros);
     return;
   }
-  walk.handed(stage, handed, known);
+  walk.handed(between_windows, handed, known);
 }
 
 /// What all ranks hold alike.
 void check_left_by_first(LocalWalk& walk) {
   for (const std::string& label : moved_layers(walk.layers)) {
-    walk.handed(stage, "in." + label + ".running_mean", walk.state.running_mean[label]);
-    walk.handed(stage, "in." + label + ".running_var", walk.state.running_var[label]);
+    walk.handed(between_windows, "in." + label + ".running_mean", walk.state.running_mean[label]);
+    walk.handed(between_windows, "in." + label + ".running_var", walk.state.running_var[label]);
   }
   if (checks_overflow(walk.c.recipe.loss_scale)) {
-    walk.handed(stage, "in.scale", walk.tap("scaler", "scale"));
-    walk.handed(stage, "in.growth_counter", walk.tap("scaler", "growth_counter"));
+    walk.handed(between_windows, "in.scale", walk.tap("scaler", "scale"));
+    walk.handed(between_windows, "in.growth_counter", walk.tap("scaler", "growth_counter"));
   }
-  walk.handed(stage, "in.step", walk.tap("schedule", "step"));
+  walk.handed(between_windows, "in.step", walk.tap("schedule", "step"));
 }
 
 /// What the ranks before wrote down of it; nullptr where that is not tapped.
 const Tensor* left(const LocalWalk& walk, const std::string& name) {
   const std::string tensor = "in." + name;
-  return walk.trace.find(TapView{walk.window - 1, -1, stage, tensor});
+  return walk.trace.find(TapView{walk.window - 1, -1, between_windows, tensor});
 }
 
 /// What this rank goes on from.
 const Tensor* taken(LocalWalk& walk, const std::string& name) {
   const Tensor* from = left(walk, name);
-  if (from == nullptr) return walk.require_tap(stage, name);
-  if (walk.passes_over(stage, name)) return from;
-  const Tensor* tap = walk.tap(stage, name);
-  if (from->dtype == Dtype::i64) return walk.handed(stage, name, from);
-  if (tap != nullptr && tap->elements() != from->elements()) return walk.handed(stage, name, from);
-  return walk.check_bits(stage, name, [&] { return oracle::floats_of(*from); });
+  if (from == nullptr) return walk.require_tap(between_windows, name);
+  if (walk.passes_over(between_windows, name)) return from;
+  const Tensor* tap = walk.tap(between_windows, name);
+  if (from->dtype == Dtype::i64) return walk.handed(between_windows, name, from);
+  if (tap != nullptr && tap->elements() != from->elements()) return walk.handed(between_windows, name, from);
+  return walk.check_bits(between_windows, name, [&] { return oracle::floats_of(*from); });
 }
 
 void take_scale(LocalWalk& walk) {
@@ -75,7 +75,7 @@ void check_left_checkpoint(LocalWalk& walk) {
   if (walk.c.rank >= writers) return;
   const auto state = state_of(walk.c.recipe.optimizer);
   for (const std::string& p : walk.parameters) {
-    walk.handed(stage, "in." + p, walk.state.parameter[p]);
+    walk.handed(between_windows, "in." + p, walk.state.parameter[p]);
     for (std::size_t i = 0; i < state.size(); ++i) check_left_state(walk, p, *state[i], walk.state.optimizer.at(p)[i]);
   }
   if (walk.c.rank == 0) check_left_by_first(walk);
@@ -90,7 +90,7 @@ void check_taken_checkpoint(LocalWalk& walk) {
     walk.state.parameter[p] = taken(walk, p);
     for (std::size_t i = 0; i < state.size(); ++i) {
       const std::string name = state[i]->name + "." + p;
-      const bool begun = left(walk, name) != nullptr || walk.tap(stage, name) != nullptr;
+      const bool begun = left(walk, name) != nullptr || walk.tap(between_windows, name) != nullptr;
       walk.state.optimizer.at(p)[i] = begun ? taken(walk, name) : nullptr;
       any = any || begun;
     }

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
+#include "oracle/graph/layer_view.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/held_tensor.hpp"
-#include "properties/compare/layer_view.hpp"
 #include "properties/compare/spread.hpp"
 
 namespace tally {

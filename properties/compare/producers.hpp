@@ -1,15 +1,15 @@
-// What a stage reads, somebody left: which tap, by the names of kernels/trace/trace.md.
+// What a stage reads, somebody left: which tap, by the graph of a window.
 #pragma once
 
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
-#include "properties/compare/layer_view.hpp"
+#include "oracle/graph/window_graph.hpp"
 
 namespace tally {
 
-/// The outputs that the input `read` ("in.…") may be, the likeliest first: those that a recipe lacks are among them, as
-/// clip's gradient is without a clip. Empty for inputs that no stage before left: of the case, and constants.
-std::vector<TapName> producers_of(const Case& c, const std::vector<LayerView>& layers, const TapName& read);
+/// The outputs that the input `read` ("in.…") may be, the likeliest first; some of them may not be there, as a skipped
+/// window steps nothing. Empty for inputs that no stage before left: of the case, and constants.
+std::vector<TapName> producers_of(const Case& c, const WindowGraph& graph, const TapName& read);
 
 }  // namespace tally

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/graph/window_graph.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -38,17 +40,18 @@ class StageCones {
 
  private:
   using Key = std::tuple<int, int, std::string>;
-  std::vector<std::size_t> producers(const StageRun& run) const;
-  void add(std::vector<std::size_t>& found, int window, int micro_batch, const std::string& stage) const;
+  const std::vector<std::size_t>& producers(std::size_t at) const;
   void reach(std::size_t at, std::set<std::size_t>& reached) const;
+  void count_back(std::size_t at, std::set<std::size_t>& reached) const;
   const StageRun* run_of(const std::string& tap, std::size_t& at) const;
   bool steps_after(const StageRun& run) const;
 
   const Case& c_;
-  bool lockstep_;
+  WindowGraph graph_;
   std::vector<StageRun> runs_;
   std::map<Key, std::size_t> index_;
   std::vector<bool> covered_;
+  mutable std::vector<std::optional<std::vector<std::size_t>>> known_;  // producers, of each run
 };
 
 }  // namespace tally

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/graph/layer_view.hpp"
 #include "oracle/window/trajectory.hpp"
 #include "properties/compare/expectations.hpp"
 #include "properties/compare/judge.hpp"
-#include "properties/compare/layer_view.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {

@@ -129,7 +129,7 @@ std::optional<Values> Evidence::tap(int window, int micro_batch, const std::stri
                                     const std::string& tensor) const {
   const Tensor* found = trace.find(TapView{window, micro_batch, stage, tensor});
   if (found == nullptr) return std::nullopt;
-  const auto& layout = layouts_.of({window, micro_batch, stage, tensor});
+  const auto layout = layouts_.of({window, micro_batch, stage, tensor});
   return layout && layout->shape != found->shape ? std::nullopt : std::optional(numbers_of(*found));
 }
 

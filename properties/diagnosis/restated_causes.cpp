@@ -28,11 +28,12 @@ bool is_input(const TapName& name) { return name.tensor.starts_with("in."); }
 void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::Expected>& expected,
                   std::vector<TensorCheck>& checks) {
   std::unordered_map<std::string, bool> held;
+  const WindowGraph graph(walk.c);
   for (const TensorCheck& check : checks) held[check.tap] = true;
   for (const Tap& tap : walk.trace.taps()) {
     const std::string name = tap.name.text();
     if (!is_input(tap.name) || held.contains(name)) continue;
-    for (const TapName& producer : producers_of(walk.c, walk.layers, tap.name)) {
+    for (const TapName& producer : producers_of(walk.c, graph, tap.name)) {
       if (const Tensor* left = walk.trace.find(producer.view())) {
         checks.push_back(bitwise_check(name, tap.name.stage, *left, tap.value));
         break;

@@ -141,7 +141,7 @@ class LibraryRun {
       wrong("a shape of rank " + std::to_string(rank) + "; expected 0 to " + std::to_string(most_rank) +
             ", with its sizes");
     const std::vector<std::int64_t> sizes(shape, shape + rank);
-    const auto& layout = layouts_.of(tap);
+    const auto layout = layouts_.of(tap);
     if (!layout || layout->dtype != static_cast<Dtype>(dtype) || layout->shape != sizes)
       wrong("found " + described(static_cast<Dtype>(dtype), sizes) + "; expected " +
             (layout ? described(layout->dtype, layout->shape) : "no such tap in this case"));

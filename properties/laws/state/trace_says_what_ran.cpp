@@ -37,8 +37,9 @@ void require_its_kernels(Outcome& outcome, const Case& c, const RunOptions& subj
 
 /// What a case cannot leave would be read by nobody, and refused in a file.
 void require_its_taps(Outcome& outcome, const Case& c, const Trace& trace) {
+  TapLayouts layouts(c);
   for (const Tap& tap : trace.taps()) {
-    if (layout_of(c, tap.name).has_value()) continue;
+    if (layouts.of(tap.name).has_value()) continue;
     require(outcome, false, tap.name.text(), tap.name.stage, "this case has no tap " + tap.name.text());
   }
 }

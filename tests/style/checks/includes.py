@@ -33,7 +33,7 @@ def allowed(includer, included):
     if source in ("tests", target):
         return True
     if source == "kernels":
-        return included.startswith(("oracle/case/", "oracle/layers/", "oracle/registered_"))
+        return included.startswith(("oracle/case/", "oracle/graph/", "oracle/layers/", "oracle/registered_"))
     if source == "properties":
         return target in ("oracle", "kernels") or included.startswith("reports/record/")
     return includer.startswith("reports/command_line/") and target != "tests"

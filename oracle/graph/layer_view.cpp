@@ -1,4 +1,4 @@
-#include "properties/compare/layer_view.hpp"
+#include "oracle/graph/layer_view.hpp"
 
 #include <algorithm>
 
