@@ -1,14 +1,78 @@
+// (scale.1)  y = f x
+// (scale.2)  dx = f dy
+// scale: (scale.1) and (scale.2) as one product with the factor, a number of the case rounded to fp32, stored.
+// scale: (scale.1) and (scale.2) bit by bit, one product as kernels/arithmetic.md writes it.
 #include "oracle/layers/contract.hpp"
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/number.hpp"
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/rule.hpp"
 
-namespace tally::scale_contract {
+namespace tally::oracle::scale_kind {
 namespace {
 
-const RegisterContract registered{
+template <class T>
+Matrix<T> scaled(const Pass<T>& pass, const Matrix<T>& value) {
+  return value * number<T>(pass.layer.number("factor"));
+}
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
+  return {scaled(pass, x), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T>& dy) {
+  return {scaled(pass, dy), {}};
+}
+
+const RegisterExactLayer registered_exact("scale", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
+
+const RegisterContract registered_contract{
     {.section = "layer",
      .kind = "scale",
      .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt, .since = 2}},
      .drawn = false,
      .definition = "y = factor · x: an adapter's alpha / r"}};
 
+BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Bounded factor = constant(pass.layer.number("factor"));
+  BoundedMatrix out(in);
+  for (Eigen::Index i = 0; i < out.rows(); ++i)
+    for (Eigen::Index j = 0; j < out.cols(); ++j) out.set(i, j, storage.store(fp32.mul(out.at(i, j), factor)));
+  return out;
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  return {joined([&] { return exact_forward(pass, x).y; }, scaled(pass, x)), {}, {}, {}};
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  return {joined([&] { return exact_backward(pass, x, dy).dx; }, scaled(pass, dy)), {}};
+}
+
+const RegisterBoundRule registered_bound("scale", {forward, backward});
+
+Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
+  if (!as_written(pass.declared, operation)) return {};
+  const auto factor = static_cast<float>(pass.layer.number("factor").to_double());
+  return of_each(in.rows(), in.cols(),
+                 [&](Eigen::Index i) { return stored(pass.declared.storage, in.data()[i] * factor); });
+}
+
+Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
+  return scaled(pass, x, "scale.forward");
+}
+
+Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy) {
+  return scaled(pass, dy, "scale.backward");
+}
+
+const RegisterPredictedRule registered_predicted("scale", {y, nullptr, dx});
+
 }  // namespace
-}  // namespace tally::scale_contract
+}  // namespace tally::oracle::scale_kind

@@ -1,9 +1,43 @@
+// Element by element.
+// (tanh.1)  y = tanh x
+// (tanh.2)  dx = dy (1 - tanh² x)
+// The slope is written 1 / cosh² x, so that nothing cancels for large |x|.
+// tanh: (tanh.1), and (tanh.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/layers/contract.hpp"
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
-namespace tally::tanh_contract {
+namespace tally::oracle::tanh_kind {
 namespace {
 
-const RegisterContract registered{{.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
+template <class T>
+ForwardResult<T> forward(const Pass<T>&, const Matrix<T>& x) {
+  return {x.unaryExpr([](const T& v) -> T { return tanh(v); }), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& dy) {
+  return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return over_cosh_squared(d, v); }), {}};
+}
+
+const RegisterExactLayer registered_exact("tanh", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
+
+const RegisterContract registered_contract{
+    {.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, tanh_of); }
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
+    const Bounded t = tanh_of(fp32, input);
+    return fp32.mul(gradient, fp32.sub({1, 0}, fp32.mul(t, t)));
+  });
+}
+
+const RegisterBoundRule registered_bound("tanh", {forward, backward});
 
 }  // namespace
-}  // namespace tally::tanh_contract
+}  // namespace tally::oracle::tanh_kind

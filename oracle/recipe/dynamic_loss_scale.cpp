@@ -1,9 +1,28 @@
+// After a window; it is clean where no element of its buffers was found to be infinite or NaN.
+// (dynamic_loss_scale.1)  scale <- scale · backoff_factor, counter <- 0  where it was not clean
+// (dynamic_loss_scale.2)  scale <- scale · growth_factor, counter <- 0  at the growth_interval-th clean window
+// (dynamic_loss_scale.3)  counter <- counter + 1  after any other
+// The scale after (dynamic_loss_scale.1) or (dynamic_loss_scale.2) is one product, after (dynamic_loss_scale.3) as it
+// was.
 #include "oracle/layers/contract.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/each.hpp"
 
-namespace tally::dynamic_loss_scale_contract {
+namespace tally::oracle::dynamic_loss_scale_kind {
 namespace {
 
-const RegisterContract registered{
+template <class T>
+Scale<T> next(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite) {
+  if (found_non_finite) return {T(now.scale * number<T>(loss_scale.number("backoff_factor"))), 0};
+  if (now.growth_counter + 1 < loss_scale.integer("growth_interval")) return {now.scale, now.growth_counter + 1};
+  return {T(now.scale * number<T>(loss_scale.number("growth_factor"))), 0};
+}
+
+const RegisterExactScale registered_exact("dynamic", []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; });
+
+const RegisterContract registered_contract{
     {.section = "loss_scale",
      .kind = "dynamic",
      .options =
@@ -31,5 +50,16 @@ const RegisterContract registered{
      },
      .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"}};
 
+ExpectedScale after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite) {
+  const Scale<long double> before{now.scale.v(0, 0), now.growth_counter};
+  const auto exact = next_scale<long double>(loss_scale, before, found_non_finite);
+  if (exact.scale == before.scale) return {now.scale, exact.growth_counter};
+  const Decimal& by = loss_scale.number(found_non_finite ? "backoff_factor" : "growth_factor");
+  const Bounded next = single().mul(bounded_scalar(now.scale), constant(by));
+  return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
+}
+
+const RegisterScaleRules registered_rules("dynamic", {after});
+
 }  // namespace
-}  // namespace tally::dynamic_loss_scale_contract
+}  // namespace tally::oracle::dynamic_loss_scale_kind

@@ -1,9 +1,25 @@
+// Of every parameter p that decays, and its gradient g.
+// (l2.1)  g <- g + lambda p
+// (l2.1): one product and one sum.
 #include "oracle/layers/contract.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/each.hpp"
 
-namespace tally::l2_contract {
+namespace tally::oracle::l2_kind {
 namespace {
 
-const RegisterContract registered{
+template <class T>
+Matrix<T> gradient_with_decay(const Choice& weight_decay, const T&, const Matrix<T>& gradient,
+                              const Matrix<T>& parameter) {
+  return gradient + number<T>(weight_decay.number("lambda")) * parameter;
+}
+
+const RegisterExactDecay registered_exact("l2",
+                                          []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; });
+
+const RegisterContract registered_contract{
     {.section = "weight_decay",
      .kind = "l2",
      .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
@@ -15,5 +31,25 @@ const RegisterContract registered{
      .decays_gradient = true,
      .definition = "g <- g + lambda p, after clipping"}};
 
+Expected gradient_with_decay(const Declared&, const Choice& decay, const StepRate& rate, const Expected& gradient,
+                             const Expected& parameter) {
+  const Arithmetic fp32 = single();
+  const Bounded lambda = constant(decay.number("lambda"));
+  return joined([&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
+                each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
+}
+
+Prediction predicted(const Declared& declared, const Choice& decay, const Choice&, std::int64_t,
+                     const Matrix<float>& gradient, const Matrix<float>& parameter) {
+  if (!as_written(declared, "decay.l2")) return {};
+  const float lambda = held(decay.number("lambda"));
+  return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
+    const float decayed = lambda * parameter.data()[i];
+    return gradient.data()[i] + decayed;
+  });
+}
+
+const RegisterDecayRules registered_rules("l2", {gradient_with_decay, predicted});
+
 }  // namespace
-}  // namespace tally::l2_contract
+}  // namespace tally::oracle::l2_kind

@@ -1,14 +1,31 @@
-#include "oracle/layers/contract.hpp"
+// Rates that some schedule came to, one a step.
+// (list.1)  rate = rates[min(max(t - first, 0), n - 1)], n rates
+// (list.1), a number of the case.
+#include <algorithm>
 
-namespace tally::list_contract {
+#include "oracle/layers/contract.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle::list_kind {
 namespace {
+
+template <class T>
+T listed(const Choice& schedule, std::int64_t step) {
+  const std::vector<Decimal>& rates = schedule.numbers("rates");
+  const std::int64_t first = schedule.integer("first");
+  const auto at = step <= first ? 0 : std::min(static_cast<std::size_t>(step - first), rates.size() - 1);
+  return number<T>(rates.at(at));
+}
+
+const RegisterExactSchedule registered_exact("list", []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; });
 
 std::vector<Misfit> misfits(const Choice& schedule) {
   if (!schedule.numbers("rates").empty()) return {};
   return {{"rates", "[]", "at least one rate"}};
 }
 
-const RegisterContract registered{
+const RegisterContract registered_contract{
     {.section = "learning_rate",
      .kind = "list",
      .options =
@@ -18,5 +35,9 @@ const RegisterContract registered{
      .misfits = misfits,
      .definition = "the rate of step t is rates[t - first]; the first one before, the last one after"}};
 
+StepRate rate(const Choice&, long double exact, std::int64_t) { return few_roundings(exact, std::fabs(exact)); }
+
+const RegisterScheduleRules registered_rules("list", {.rate = rate, .is_written = true});
+
 }  // namespace
-}  // namespace tally::list_contract
+}  // namespace tally::oracle::list_kind

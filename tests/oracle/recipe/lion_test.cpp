@@ -1,5 +1,6 @@
 // Lion: the exact step, its bounds against floats, an open sign, and the bits that are predicted.
-#include "oracle/recipe/lion_bound.hpp"
+#include "oracle/recipe/lion.hpp"
+
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::lion_test {

@@ -1,5 +1,6 @@
 // RMSProp: the exact step, its bounds against floats, and the bits that are predicted.
-#include "oracle/recipe/rmsprop_bound.hpp"
+#include "oracle/recipe/rmsprop.hpp"
+
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::rmsprop_test {

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "oracle/recipe/adam_bound.hpp"
-#include "oracle/recipe/sgd_bound.hpp"
+#include "oracle/recipe/adam.hpp"
+#include "oracle/recipe/sgd.hpp"
 #include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/bound_stages.hpp"

@@ -1,5 +1,5 @@
-#include "oracle/recipe/adam_bound.hpp"
-#include "oracle/recipe/sgd_bound.hpp"
+#include "oracle/recipe/adam.hpp"
+#include "oracle/recipe/sgd.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 

@@ -2,8 +2,8 @@
 // operation on two numbers lean wherever one of them is shared; sums of addends that are alike drift.
 #include <gtest/gtest.h>
 
-#include "oracle/recipe/adam_bound.hpp"
-#include "oracle/recipe/sgd_bound.hpp"
+#include "oracle/recipe/adam.hpp"
+#include "oracle/recipe/sgd.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/window/bound_stages.hpp"

@@ -1,8 +1,9 @@
-"""A formula stands once, numbered, at the top of its kind's exact file; whatever else speaks of it cites the number.
+"""A formula stands once, numbered, at the top of its kind's file; whatever else speaks of it cites the number.
 
-`// (kind.1)  y = …` in the comment at the top of `kind_exact.cpp` defines (kind.1). Numbers run 1, 2, 3 …; each is
-cited in another file, and what is cited is defined. Labels are looked for in comments of C++ and CUDA and in pages,
-where nothing between backticks is one. A kind is the name of an exact file; any other word of letters is a mistake.
+`// (kind.1)  y = …` in the comment at the top of `kind.cpp`, or of `kind_exact.cpp`, defines (kind.1). Numbers run 1, 2,
+3 …; each is cited below or in another file, and what is cited is defined. Labels are looked for in comments of C++ and
+CUDA and in pages, where nothing between backticks is one. A kind is the name of a file that registers exact mathematics,
+or of an exact file; any other word of letters is a mistake.
 """
 import os
 import re
@@ -10,7 +11,8 @@ import re
 from tree import SOURCES
 
 EXACT = "_exact.cpp"
-ROOMS = re.compile(r"(?:^|/)oracle/(?:layers|losses|recipe)/[^/]+_exact\.cpp$")  # in window/ some only look a kind up
+ROOMS = re.compile(r"(?:^|/)oracle/(?:layers|losses|recipe)/[^/]+\.cpp$")
+REGISTERS = re.compile(r"^const RegisterExact", re.MULTILINE)
 LABEL = re.compile(r"\(([a-z][a-z0-9_]+)\.([0-9]+)\)")
 LETTERS = re.compile(r"[a-z_]+")
 DEFINED = re.compile(rf"// {LABEL.pattern}  \S")
@@ -36,7 +38,15 @@ def prose(text):
 
 
 def kind_of(path):
-    return os.path.basename(path)[:-len(EXACT)]
+    return os.path.basename(path).removesuffix(".cpp").removesuffix("_exact")
+
+
+def registers(tree, path):
+    return ROOMS.search(path) and REGISTERS.search(tree.read(path))
+
+
+def kind_files(tree):
+    return [path for path in tree.having(".cpp") if path.endswith(EXACT) or registers(tree, path)]
 
 
 def defined_in(tree, path):
@@ -60,7 +70,8 @@ def labels_in(tree, path, kinds):
 
 def problems(tree):
     places = {}  # of every definition: its file and line
-    for path in tree.having(EXACT):
+    files = kind_files(tree)
+    for path in files:
         expected = 1
         for line, number in defined_in(tree, path):
             label = kind_of(path), number
@@ -71,15 +82,15 @@ def problems(tree):
             if number != expected:
                 yield f"{path}:{line}", f"({label[0]}.{number}) stands where ({label[0]}.{expected}) should follow"
             expected += 1
-        if expected == 1 and ROOMS.search(path):
+        if expected == 1 and registers(tree, path):
             yield path, f"numbers no formula at its top, as // ({kind_of(path)}.1)  y = …"
-    kinds, cited = {kind_of(path) for path in tree.having(EXACT)}, set()
+    kinds, cited = {kind_of(path) for path in files}, set()
     for path in tree.having(*SOURCES, ".md"):
         for line, label in labels_in(tree, path, kinds):
             if label not in places:
                 yield f"{path}:{line}", f"({label[0]}.{label[1]}) is defined nowhere"
-            elif path != places[label][0]:
+            elif (path, line) != places[label]:
                 cited.add(label)
     for label in places.keys() - cited:
         path, line = places[label]
-        yield f"{path}:{line}", f"({label[0]}.{label[1]}) is cited in no other file"
+        yield f"{path}:{line}", f"({label[0]}.{label[1]}) is cited nowhere"

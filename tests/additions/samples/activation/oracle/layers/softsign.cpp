@@ -1,10 +1,52 @@
+// Element by element.
+// (softsign.1)  y = x / (1 + |x|)
+// (softsign.2)  dx = dy / (1 + |x|)²
+// softsign: with d = fl(1 + |x|), (softsign.1) as one quotient and (softsign.2) as two.
 #include "oracle/layers/contract.hpp"
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
-namespace tally::softsign_contract {
+namespace tally::oracle::softsign_kind {
 namespace {
 
-const RegisterContract registered{
+template <class T>
+T divisor(const T& x) {
+  return 1 + larger(x, T(-x));
+}
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>&, const Matrix<T>& x) {
+  return {x.unaryExpr([](const T& v) -> T { return v / divisor(v); }), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& dy) {
+  return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return d / divisor(v) / divisor(v); }), {}};
+}
+
+const RegisterExactLayer registered_exact("softsign", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
+
+const RegisterContract registered_contract{
     {.section = "layer", .kind = "softsign", .options = {}, .definition = "y = x / (1 + |x|)"}};
 
+Bounded divisor(const Elementary& fp32, Bounded x) { return fp32.add({1, 0}, {std::fabs(x.v), x.e}); }
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  return elementwise_forward(
+      pass, x, [](const Elementary& fp32, Bounded input) { return fp32.div(input, divisor(fp32, input)); });
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
+    const Bounded d = divisor(fp32, input);
+    return fp32.div(fp32.div(gradient, d), d);
+  });
+}
+
+const RegisterBoundRule registered_bound("softsign", {forward, backward});
+
 }  // namespace
-}  // namespace tally::softsign_contract
+}  // namespace tally::oracle::softsign_kind

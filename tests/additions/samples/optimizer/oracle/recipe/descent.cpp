@@ -1,10 +1,50 @@
+// Element by element: g is the gradient, p the parameter.
+// (descent.1)  p <- p - rate g
 #include "oracle/layers/contract.hpp"
+#include "oracle/recipe/optimizer_rules.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+#include "oracle/tolerance/each.hpp"
 
-namespace tally::descent_contract {
+namespace tally::oracle::descent_kind {
 namespace {
 
-const RegisterContract registered{
+template <class T>
+Slot<T> descent(const Choice&, const T& rate, std::int64_t, const Matrix<T>& gradient, Slot<T> slot) {
+  slot.parameter -= rate * gradient;
+  return slot;
+}
+
+const RegisterExactOptimizer registered_exact("descent", []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; });
+
+const RegisterContract registered_contract{
     {.section = "optimizer", .kind = "descent", .options = {}, .definition = "p <- p - rate g"}};
 
+class Descent final : public OptimizerRules {
+ public:
+  Expected state(std::size_t, const StepSetting&, const StepTensors<Expected>&) const override { return {}; }
+  Expected parameter(const StepSetting& at, const Expected& rate, const StepTensors<Expected>& t, bool) const override {
+    const Arithmetic fp32 = single(), master(at.declared.master);
+    const Bounded lr = bounded_scalar(rate);
+    const auto moved = [&](Bounded p, Bounded g) { return master.store(fp32.sub(p, fp32.mul(lr, g))); };
+    return joined([&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
+                  each(moved, t.parameter, t.gradient));
+  }
+  Prediction predicted_state(std::size_t, const StepSetting&, const StepTensors<Matrix<float>>&) const override {
+    return {};
+  }
+  Prediction predicted_parameter(const StepSetting& at, float rate,
+                                 const StepTensors<Matrix<float>>& t) const override {
+    if (!as_written(at.declared, "descent")) return {};
+    return of_each(t.parameter.rows(), t.parameter.cols(), [&](Eigen::Index i) {
+      const float move = rate * t.gradient.data()[i];
+      return stored(at.declared.master, t.parameter.data()[i] - move);
+    });
+  }
+  bool is_linear() const override { return true; }
+};
+
+const Descent rules;
+const RegisterOptimizerRules registered_rules("descent", &rules);
+
 }  // namespace
-}  // namespace tally::descent_contract
+}  // namespace tally::oracle::descent_kind

@@ -1,5 +1,4 @@
 // RMSProp with bounds, and bit by bit.
-// Defined in rmsprop_bound.cpp, rmsprop_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

@@ -1,5 +1,4 @@
 // Lion with bounds, and bit by bit.
-// Defined in lion_bound.cpp, lion_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

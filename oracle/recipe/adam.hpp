@@ -1,5 +1,4 @@
 // Adam with bounds, and bit by bit.
-// Defined in adam_bound.cpp, adam_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

@@ -1,5 +1,4 @@
 // SGD with bounds, and bit by bit.
-// Defined in sgd_bound.cpp, sgd_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

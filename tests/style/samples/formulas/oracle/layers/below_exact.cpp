@@ -1,3 +1,0 @@
-#include "x.hpp"
-
-// (below.1)  y = x

@@ -1,0 +1,2 @@
+// (l1.1)  y = x
+const RegisterExactLayer registered("l1");

@@ -1,2 +1,0 @@
-// (twice.1)  y = x
-// (twice.1)  y = x + 0

@@ -1,0 +1,3 @@
+// (uncited.1)  y = x
+
+const RegisterExactLayer registered("uncited");

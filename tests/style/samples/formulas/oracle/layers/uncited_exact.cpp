@@ -1,3 +1,0 @@
-// (uncited.1)  y = x
-
-/// (uncited.1) of one element.
