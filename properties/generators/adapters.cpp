@@ -16,7 +16,8 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x9b05688cu, apart_of_ranks = 0x3ab1f6c7u, apart_of_norms = 0x77d3e2a5u;
+constexpr std::uint64_t apart = 0x9b05688cu, apart_of_ranks = 0x3ab1f6c7u, apart_of_norms = 0x77d3e2a5u,
+                        apart_of_inputs = 0x243f6a88u;
 constexpr std::int64_t most_rank = 4;
 
 std::vector<std::int64_t> ranks_of_adapters(const Case& c) {
@@ -42,6 +43,7 @@ class Adapters {
 
   void add() {
     std::vector<Layer>& layers = plan_.hidden;
+    if (reads_two_apart()) return adapt(0);
     bool any = false;
     for (std::size_t i = layers.size(); i-- > 0;) {
       if (is_norm(layers[i]) && one_in(2) && layers[i].options.contains("affine") && layers[i].flag("affine"))
@@ -58,6 +60,22 @@ class Adapters {
 
  private:
   bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+
+  /// One plan in four: two layers on the model's input, of which the second stands still, and one that reads both. So a
+  /// gradient is asked for by one of two inputs.
+  bool reads_two_apart() {
+    executor::Schedule random(plan_.seed ^ apart_of_inputs);
+    if (random.below(4) != 0 || plan_.tokens.width > 0) return false;
+    static constexpr std::array activations{"silu", "gelu", "gelu_tanh"};
+    const std::int64_t width = hidden_features(plan_);
+    Layer up = layer("linear", "up", {{"out", width}});
+    Layer gated = layer("gated", "glu", {{"activation", std::string(activations[random.below(activations.size())])}});
+    up.inputs = {model_input_name};
+    up.trainable = false;
+    gated.inputs = {"gate", "up"};
+    plan_.hidden = {layer("linear", "gate", {{"out", width}}), up, gated};
+    return true;
+  }
 
   void adapt(std::size_t i) {
     std::vector<Layer>& layers = plan_.hidden;

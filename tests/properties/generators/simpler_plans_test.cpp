@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "oracle/case/running_values.hpp"
 #include "properties/generators/adapters.hpp"
@@ -30,7 +32,8 @@ bool any_simpler(const Plan& plan, const std::function<bool(const Plan&)>& holds
 std::size_t adapters_of(const Plan& plan) { return adapted_layers(Model{plan.input, plan.hidden, {}}).size(); }
 
 std::ptrdiff_t linear_layers_of(const Plan& plan) {
-  return std::ranges::count_if(plan.hidden, [](const Layer& l) { return l.name == "fc1" || l.name == "fc2"; });
+  const std::set<std::string> linear{"fc1", "fc2", "gate", "up"};
+  return std::ranges::count_if(plan.hidden, [&](const Layer& l) { return linear.contains(l.name); });
 }
 
 TEST(SimplerPlans, take_one_adapter_off_and_leave_the_rest) {
