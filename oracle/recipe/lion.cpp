@@ -169,6 +169,7 @@ class Lion final : public OptimizerRules {
     return predicted_lion_parameter(at.declared, at.optimizer, rate, t.gradient, t.before[0], t.parameter);
   }
   bool is_linear() const override { return false; }
+  bool steps_by_sign() const override { return true; }
   bool moves_by_old_state() const override { return true; }
 };
 

@@ -46,6 +46,8 @@ class OptimizerRules {
                                          const StepTensors<Matrix<float>>& tensors) const = 0;
   /// Whether the step is a multiple of gradient or state, so that its roundings may lean along them.
   virtual bool is_linear() const = 0;
+  /// Whether the parameter moves by a sign alone: by the rate, whatever the size.
+  virtual bool steps_by_sign() const { return false; }
   /// Whether state tensor i moves by those in front of it, as the step left them.
   virtual bool reads_state_in_front(std::size_t) const { return false; }
   /// Whether the parameter moves by the state before the step.

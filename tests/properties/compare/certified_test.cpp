@@ -58,6 +58,26 @@ TEST(CertifiedSample, TakesRanksWholeAndRanksWhoseNumberChanges) {
   }
 }
 
+/// Lion over logits of 0 and -256: a gradient of -7/4 e^-256, which long double has as 0.
+TEST(CertifiedSample, LeavesASignOpenThatLongDoubleTakesForZero) {
+  const Case c = case_of_token(
+      "tly1:pdnnle6bolndaeeg556qyxjdgkjehqhykumimeosqi2zcjkxsibzj4n3o5lqtyfwzr2hvsfbc5nvvl56lx6776wc4achvsbwpdlfzwa"
+      "3iqhs5unsavs3mlre3qyn2dx6bugbwoil2fagitn5tifscomlubb5odyzlczvolqbmz2mdabdql27raiw55a2xxpakq6lgrskjry6udaryfv"
+      "2y2f5yefnb3oaddvq7dbtv45mjmjdii46wvijn4yq2tvmtfq43izvxfsu2npsbpnvtfj6jpzsxs2zb4vn4qibxpqoksovg5ml5xakdm6pqeh"
+      "brylofrwqcfz3nydtbt6zsuohhnynxvefsbn6vmwb2tknupjsomolb5qr5sq4lxl2gohlpswuioej24rwvehyswi2hk5bl2tg2ot6qsxlufb"
+      "xsscew3xv6ksmxcuxudlufjsrf7v2j44ui5myetsd3ptoeyil6b5cnnt7wyxny7cxz4cahy5jjsetwcy5irjfkxblo6cgqhqr3csvttwzlrr"
+      "2cr7l2smdpx2ikqakewwrypgaq47nxtx6uchbcdkzjgbky6czk5s33gqyqzbiyvynw4dliowthe4gsnyyebi67okvogr5wgkfcqqut3qe34d"
+      "7agtiurpltzas6ozxf3v42xsvmfloygtrbc7nhae46v53f3gkrdfegujspuj7bgcd6wwipytkpeozt6qv7pz52xjxh56q5ra6yk2ouiacnh7"
+      "3zf6kivwroywsllzwepurgd7qufafjrzs2nv4t24fvdc2fhwxf5jkybe2v2ouucis7y4vhjs5zqt4qzpbqu3zj6dxlysuknixzps7zznvlyx"
+      "mip7q6d3x72esprqm57yv7gnto5dzdt3hbjdrlyxxbgrx4o3z7lnxvjxq");
+
+  const CertifiedRecord record = certified(c, taking_draw(1));
+
+  for (const std::string& what : record.disagreements) ADD_FAILURE() << what;
+  EXPECT_EQ(record.cases, 0u);
+  EXPECT_EQ(record.undecided, 1u);
+}
+
 TEST(CertifiedSample, TakesOneRunOfOneCaseInSixteen) {
   std::uint64_t taken = 0;
   for (std::uint64_t draw = 0; draw < 1600; ++draw) {
