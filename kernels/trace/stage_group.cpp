@@ -1,13 +1,18 @@
 #include "kernels/trace/stage_group.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <sstream>
 #include <stdexcept>
 
 #include "oracle/case/json_form.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 namespace {
+
+// The graph of a window has the same, behind those that are in no group.
+static_assert(std::ranges::equal(stages_in_order, stage_names | std::views::drop(2)));
 
 auto place_of(std::string_view stage) { return std::ranges::find(stages_in_order, stage) - stages_in_order.begin(); }
 

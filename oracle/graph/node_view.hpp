@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +66,7 @@ class NodeMaker {
     node_.ports.push_back({std::move(tensor), format, std::move(shape)});
     return *this;
   }
+  /// The last port stands in the place of another.
   NodeMaker& apart() { return node_.ports.back().apart = true, *this; }
   /// The last port is one stage's of a pipeline.
   NodeMaker& on(std::size_t pipe) { return node_.ports.back().pipe = static_cast<int>(pipe), *this; }

@@ -1,4 +1,4 @@
-// Registration of exact mathematics; included by the `<kind>_exact.cpp` sources and those that look a kind up, as it
+// Registration of exact mathematics; included by the sources of kinds and those that look a kind up, as it
 // pulls in Boost. The formulas are written once: here is said over which scalars they are instantiated.
 #pragma once
 

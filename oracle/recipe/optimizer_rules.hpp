@@ -1,6 +1,6 @@
 // What the lenses ask an optimizer: what a step may leave, by the subject's claims, and which bits it must leave where
 // they are known. State tensors come from the old state; the parameter from the new state (the lenses pass the
-// subject's own), so that a state tensor's rounding is judged once. One record a kind, in `<kind>_rules.cpp`.
+// subject's own), so that a state tensor's rounding is judged once. One record a kind, in `<kind>.cpp`.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What bounds ask of the kinds of a recipe's sections: one record a kind, in `<kind>_bound.cpp`. A kind whose contract
+// What bounds ask of the kinds of a recipe's sections: one record a kind, in `<kind>.cpp`. A kind whose contract
 // says that it does nothing has none; an optimizer's are in oracle/recipe/optimizer_rules.hpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Registration of what the kinds of a recipe's sections do, exactly; a kind whose contract says that it does nothing
-// has none. Included by `<kind>_exact.cpp` and by the functions of oracle/window/exact_stages.hpp that look a kind up.
+// has none. Included by `<kind>.cpp` and by the functions of oracle/window/exact_stages.hpp that look a kind up.
 #pragma once
 
 #include "oracle/layers/register_exact.hpp"

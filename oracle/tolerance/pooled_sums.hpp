@@ -1,5 +1,5 @@
 // What a rank works out of its own rows of a micro-step, before ranks put it together.
-// Defined in oracle/layers/batch_norm_bound.cpp, pooled_sums.cpp.
+// Defined in oracle/layers/batch_norm.cpp, pooled_sums.cpp.
 #pragma once
 
 #include "oracle/case/micro_steps.hpp"

@@ -1,6 +1,6 @@
 // The bits of a layer's outputs that its subject claims to compute as kernels/arithmetic.md writes them. One file a
-// kind, oracle/layers/<kind>_predicted.cpp; a kind without one is only bounded.
-// Defined in predicted_layer.cpp, oracle/losses/mse_predicted.cpp.
+// kind, oracle/layers/<kind>.cpp; a kind without one is only bounded.
+// Defined in predicted_layer.cpp, oracle/losses/mse.cpp.
 #pragma once
 
 #include <source_location>
