@@ -4,9 +4,8 @@
 #include <numeric>
 #include <set>
 
-#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -54,20 +53,13 @@ void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
   std::vector<const TensorCheck*> chosen;
   for (const std::size_t i : worst_of(checks)) chosen.push_back(&checks[i]);
   if (const TensorCheck* failure = first_failure(checks)) chosen.push_back(failure);
-  if (const auto wanted = wanted_of("local", chosen); !wanted.empty()) {
-    LocalWalk walk(c, trace);
-    walk.wanted = &wanted;
-    check_all(walk);
-    take_over_split(checks, walk.checks);
-  }
-  for (const bool resynchronise : {false, true}) {
-    const auto wanted = wanted_of(resynchronise ? "group" : "end_to_end", chosen);
+  for (const Lens lens : {Lens::local, Lens::end_to_end, Lens::group}) {
+    const auto wanted = wanted_of(word_of(lens), chosen);
     if (wanted.empty()) continue;
-    EndToEndWalk walk(c, trace);
-    walk.resynchronise = resynchronise;
+    Walk walk(c, trace, lens);
     walk.wanted = &wanted;
-    walk.know_local(checks);
-    expect_all(walk);
+    if (lens != Lens::local) walk.know_local(checks);
+    walk_all(walk);
     take_over_split(checks, walk.checks);
   }
 }

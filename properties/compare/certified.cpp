@@ -14,8 +14,7 @@
 #include "oracle/tolerance/certifying.hpp"
 #include "oracle/window/certificate.hpp"
 #include "oracle/window/short_trajectory.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -65,9 +64,9 @@ void certify_stages(const Case& c, const Trace& trace, const Expectations& judge
   const JudgeObserver observer([&](const Place& place, const Expected& certified, const Tensor&) {
     compare_certified(place.tap, judged.at(place.tap), certified.v, record);
   });
-  LocalWalk walk(c, trace);
+  Walk walk(c, trace, Lens::local);
   walk.wanted = &drawn;
-  check_all(walk);
+  walk_all(walk);
   record.stages += scope.evaluated();
   record.undecided += scope.undecided();
 }
@@ -166,9 +165,9 @@ void certify_expected(const Case& c, const ExpectedTraining& training, Certified
 
 void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
   ExpectedTraining training{{}, {&trace}};
-  EndToEndWalk walk(c, trace);
-  walk.kept = &training.expected;
-  expect_all(walk);
+  Walk walk(c, trace, Lens::end_to_end);
+  walk.expected = &training.expected;
+  walk_all(walk);
   training.decided = is_decided(walk);
   certify_expected(c, training, record);
 }

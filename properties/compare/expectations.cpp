@@ -4,9 +4,8 @@
 
 #include "oracle/case/ranks.hpp"
 #include "oracle/window/trajectory.hpp"
-#include "properties/compare/checkpoint.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -21,11 +20,11 @@ namespace {
 
 /// Of one generation, from what the one before left behind.
 void add_ranks(const RanksOfTrace& ranks, LeftBehind* between, std::map<std::string, oracle::Expected>& all) {
-  std::deque<EndToEndWalk> walks;
+  std::deque<Walk> walks;
   std::vector<std::map<std::string, oracle::Expected>> kept(ranks.count());
   for (std::size_t rank = 0; rank < ranks.count(); ++rank)
-    walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).kept = &kept[rank];
-  expect_ranks(walks, between);
+    walks.emplace_back(ranks.parts[rank], ranks.traces[rank], Lens::end_to_end).expected = &kept[rank];
+  walk_ranks(walks, between);
   for (std::size_t rank = 0; rank < ranks.count(); ++rank)
     for (auto& [tap, expected] : kept[rank]) all.emplace(ranks.name_in_whole(tap, rank), std::move(expected));
 }
@@ -44,9 +43,9 @@ std::map<std::string, oracle::Expected> of_all_ranks(const Case& c, const Trace&
 std::map<std::string, oracle::Expected> end_to_end_expectations(const Case& c, const Trace& trace) {
   if (in_ranks(c) && c.whole == nullptr) return of_all_ranks(c, trace);
   std::map<std::string, oracle::Expected> kept;
-  EndToEndWalk walk(c, trace);
-  walk.kept = &kept;
-  expect_all(walk);
+  Walk walk(c, trace, Lens::end_to_end);
+  walk.expected = &kept;
+  walk_all(walk);
   return kept;
 }
 

@@ -11,14 +11,12 @@
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/certified.hpp"
-#include "properties/compare/checkpoint.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/compare/local_walk.hpp"
 #include "properties/compare/producers.hpp"
 #include "properties/compare/rank_checks.hpp"
 #include "properties/compare/stage_cones.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -36,7 +34,7 @@ std::set<std::string> judged_by(const std::vector<TensorCheck>& local) {
 
 class Groups {
  public:
-  Groups(const Trace& trace, Grouping grouping, const LocalWalk& local, const EndToEndWalk& walk)
+  Groups(const Trace& trace, Grouping grouping, const Walk& local, const Walk& walk)
       : trace_(trace), grouping_(grouping), local_(local), ended_(walk.ended), cones_(walk.c, walk.checks) {}
 
   /// A missing tap that a group makes up for.
@@ -83,7 +81,7 @@ class Groups {
 
   const Trace& trace_;
   const Grouping grouping_;
-  const LocalWalk& local_;
+  const Walk& local_;
   const bool ended_;
   StageCones cones_;
 };
@@ -91,11 +89,11 @@ class Groups {
 double squared_norm(const auto& matrix) { return static_cast<double>(matrix.squaredNorm()); }
 
 /// What a parameter was when its window began: a tap, or what the walk expects of it, or the case's tensor.
-oracle::Matrix<long double> before_step(const EndToEndWalk& walk, const TapName& name) {
+oracle::Matrix<long double> before_step(const Walk& walk, const TapName& name) {
   for (int window = name.window - 1; window >= 0; --window) {
     const TapName last{window, -1, name.stage, name.tensor};
     if (const Tensor* tapped = walk.trace.find(last.view())) return oracle::as_read(*tapped).v;
-    if (const auto known = walk.kept->find(last.text()); known != walk.kept->end()) return known->second.v;
+    if (const auto known = walk.expected->find(last.text()); known != walk.expected->end()) return known->second.v;
   }
   return oracle::as_read(walk.c.tensors.at(name.tensor)).v;
 }
@@ -106,13 +104,13 @@ constexpr double roundings_of_a_parameter = 4;
 /// Whether the bound of a parameter admits that its window took no step, or one the other way: then nothing is shown
 /// of the stages between. A parameter that is not to move is another matter, and so is a step that is lost in the
 /// parameter's own rounding, as that of a bias before batch_norm: no tap would show more of it.
-bool admits_no_step(const EndToEndWalk& walk, const TensorCheck& check) {
+bool admits_no_step(const Walk& walk, const TensorCheck& check) {
   const TapName name = tap_name_of(check.tap);
   const bool parameter =
       name.stage == "optimizer" && std::count(walk.parameters.begin(), walk.parameters.end(), name.tensor) > 0;
   if (!parameter || check.status != Status::pass || !(check.norm_bound > 0)) return false;
-  const auto known = walk.kept->find(check.tap);
-  if (known == walk.kept->end()) return false;
+  const auto known = walk.expected->find(check.tap);
+  if (known == walk.expected->end()) return false;
   const oracle::Matrix<long double>& after = known->second.v;
   const oracle::Matrix<long double> before = before_step(walk, name);
   if (before.size() != after.size()) return false;
@@ -147,8 +145,8 @@ bool reads_first(const TapName& name) {
 
 /// An input whose producer left no tap is what that was to leave: held to what the walk expects of it. Where nothing is
 /// known of it either, it could hold any number, and is named.
-void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::Expected>& expected,
-                  const Groups& groups, GroupedChecks& found) {
+void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected>& expected, const Groups& groups,
+                  GroupedChecks& found) {
   std::unordered_set<std::string> judged;
   for (const TensorCheck& check : found.checks) judged.insert(check.tap);
   const WindowGraph graph(walk.c);
@@ -180,14 +178,14 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
 class Lenses {
  public:
   Lenses(const Case& c, const Trace& trace, const GoneThrough& told, BehindTheSum* shared = nullptr)
-      : c_(c), trace_(trace), local_(c, trace) {
+      : c_(c), trace_(trace), local_(c, trace, Lens::local) {
     local_.gone_through = told;
     const bool watched = JudgeObserver::present() || wants_expectations();
     if (c.rank == 0)
       local_.first = shared;
     else if (!watched)
       local_.like_first = shared;
-    check_all_and_sample(local_);
+    walk_all_and_sample(local_);
     found_.checks = in_order(trace, std::move(local_.checks));
   }
 
@@ -209,12 +207,11 @@ class Lenses {
   }
 
   GroupedChecks in_groups(std::vector<TensorCheck> end_to_end, Grouping grouping) {
-    EndToEndWalk walk(c_, trace_);
+    Walk walk(c_, trace_, Lens::group);
     std::map<std::string, oracle::Expected> expected;
-    walk.resynchronise = true;
-    walk.kept = &expected;
+    walk.expected = &expected;
     walk.know_local(found_.checks);
-    expect_all(walk);
+    walk_all(walk);
     const Groups groups(trace_, grouping, local_, walk);
     if (grouping == Grouping::inferred) {
       for (std::vector<TensorCheck>* checks : {&walk.checks, &end_to_end})
@@ -232,7 +229,7 @@ class Lenses {
 
   const Case& c_;
   const Trace& trace_;
-  LocalWalk local_;
+  Walk local_;
   GroupedChecks found_;
 };
 
@@ -248,13 +245,13 @@ std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping g
                                            ExpectedTraining* sampled) {
   BehindTheSum shared;
   std::deque<Lenses> lenses;
-  std::deque<EndToEndWalk> walks;
+  std::deque<Walk> walks;
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
     lenses.emplace_back(ranks.parts[rank], ranks.traces[rank], GoneThrough{}, &shared);
-    walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).know_local(lenses.back().local());
+    walks.emplace_back(ranks.parts[rank], ranks.traces[rank], Lens::end_to_end).know_local(lenses.back().local());
   }
-  if (sampled != nullptr) walks.front().kept = &sampled->expected;
-  expect_ranks(walks, between);
+  if (sampled != nullptr) walks.front().expected = &sampled->expected;
+  walk_ranks(walks, between);
   if (sampled != nullptr) {
     sampled->traces.push_back(&ranks.traces.front());
     sampled->decided = sampled->decided && is_decided(walks.front());

@@ -1,5 +1,5 @@
 // The two hard lenses: a trace held, tensor by tensor, against what the oracle expects.
-// Defined in end_to_end_lens.cpp, first_failure.cpp, local_lens.cpp.
+// Defined in first_failure.cpp, judge.cpp, properties/lenses/lenses.cpp.
 #pragma once
 
 #include <functional>

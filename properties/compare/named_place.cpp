@@ -92,6 +92,7 @@ std::string named_place(const Case& c, const TapName& tap, const std::vector<std
 }
 
 void name_places(const Case& c, std::vector<TensorCheck>& checks) {
+  std::map<std::size_t, Case> generations;            // a part refers to its own
   std::map<std::pair<std::size_t, int>, Case> parts;  // by generation and rank
   for (TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);
@@ -103,7 +104,10 @@ void name_places(const Case& c, std::vector<TensorCheck>& checks) {
     }
     const std::size_t generation = generation_with(c, static_cast<std::size_t>(tap.window));
     const auto [part, fresh] = parts.try_emplace({generation, tap.rank});
-    if (fresh) part->second = part_of(generation_of(c, generation), static_cast<std::size_t>(tap.rank));
+    if (fresh) {
+      const Case& whole = generations.try_emplace(generation, generation_of(c, generation)).first->second;
+      part->second = part_of(whole, static_cast<std::size_t>(tap.rank));
+    }
     check.place = named_place(part->second, of_rank(tap, -1), check.worst_index);
   }
 }

@@ -6,10 +6,10 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/bound_terms.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/pieces.hpp"
 #include "properties/compare/whole_model.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -22,14 +22,13 @@ OverflowFound worse(OverflowFound a, OverflowFound b) {
 /// What one piece adds to every window's buffers, from the taps or from the case alone.
 void add_buffers(const PieceOfCapture& part, bool from_taps, WholeModel& whole) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
-  EndToEndWalk walk(part.c, part.trace);
-  walk.resynchronise = from_taps;
+  Walk walk(part.c, part.trace, from_taps ? Lens::group : Lens::end_to_end);
   walk.judges = false;
   for (walk.window = 0; walk.window < static_cast<int>(part.c.windows.size()); ++walk.window) {
-    expect_buffers(walk);
+    walk_to_buffers(walk);
     BuffersOfAll& all = from_taps ? whole[walk.window].seen : whole[walk.window].expected;
     all.overflow = worse(all.overflow, overflow_of(walk.buffers));
-    for (const auto& [p, buffer] : walk.buffers) all.terms.add(part.c.recipe.clip, buffer);
+    for (const auto& [p, buffer] : walk.buffers) all.terms.add(part.c.recipe.clip, *buffer.read());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "oracle/tolerance/expected.hpp"
+#include "properties/lenses/value.hpp"
 
 namespace tally {
 
@@ -21,10 +22,9 @@ inline oracle::Expected stacked(const std::vector<oracle::Expected>& parts) {
   return whole;
 }
 
-/// Their bits.
-inline oracle::Expected stacked(const std::vector<const Tensor*>& parts) {
+inline oracle::Expected stacked(const std::vector<Value>& parts) {
   std::vector<oracle::Expected> read;
-  for (const Tensor* part : parts) read.push_back(oracle::as_read(*part));
+  for (const Value& part : parts) read.push_back(*part.read());
   return stacked(read);
 }
 

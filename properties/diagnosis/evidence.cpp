@@ -5,8 +5,7 @@
 #include <set>
 
 #include "oracle/case/float_bits.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 namespace {
@@ -77,11 +76,10 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 
 /// What all stages since the last taps together were to leave.
 void hold_composed(Evidence& evidence, const std::set<std::string>& wanted) {
-  EndToEndWalk walk(evidence.c, evidence.trace);
+  Walk walk(evidence.c, evidence.trace, Lens::group);
   std::map<std::string, oracle::Expected> expected;
-  walk.resynchronise = true;
-  walk.kept = &expected;
-  expect_all(walk);
+  walk.expected = &expected;
+  walk_all(walk);
   for (const Tap& tap : evidence.trace.taps()) {
     const auto known = expected.find(tap.name.text());
     if (!wanted.contains(tap.name.text()) || known == expected.end()) continue;
@@ -105,10 +103,10 @@ Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorChe
   const std::set<std::string> wanted = of_same_kind(c, trace, tap_name_of(check.tap));
   if (check.lens == "group") hold_composed(*this, wanted);
   if (check.lens == "group") return;
-  LocalWalk walk(c, trace);
+  Walk walk(c, trace, Lens::local);
   walk.wanted = &wanted;
   walk.kept = &held;
-  check_all(walk);
+  walk_all(walk);
   if (check.stage == "optimizer" && check.failure == FailureClass::skip_decision) hold_unwanted_steps(*this);
 }
 

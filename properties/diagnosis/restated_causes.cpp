@@ -8,12 +8,11 @@
 #include <unordered_map>
 
 #include "oracle/case/io.hpp"
-#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/compare/local_count.hpp"
 #include "properties/compare/producers.hpp"
 #include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
+#include "properties/lenses/stages.hpp"
 
 namespace tally {
 namespace {
@@ -25,7 +24,7 @@ bool is_input(const TapName& name) { return name.tensor.starts_with("in."); }
 
 /// Inputs that the walk did not hold, against what their producers left: its bits, or where it left no tap what it was
 /// to leave.
-void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::Expected>& expected,
+void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected>& expected,
                   std::vector<TensorCheck>& checks) {
   std::unordered_map<std::string, bool> held;
   const WindowGraph graph(walk.c);
@@ -48,7 +47,7 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
 }
 
 /// Windows that the walk skipped and no tap says so: what never ran proves nothing.
-bool skips_unseen(const EndToEndWalk& walk, std::int64_t steps_before) {
+bool skips_unseen(const Walk& walk, std::int64_t steps_before) {
   std::int64_t seen = 0;
   for (const Tap& tap : walk.trace.taps()) {
     seen += tap.name.stage == "overflow_check" && tap.name.tensor == "found" && tap.value.integer(0) != 0;
@@ -58,20 +57,19 @@ bool skips_unseen(const EndToEndWalk& walk, std::int64_t steps_before) {
 
 /// What was counted, which the walk does not read.
 void judge_counts(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks) {
-  LocalWalk walk(c, trace);
-  for (; walk.window < static_cast<int>(c.windows.size()); ++walk.window) check_count(walk);
+  Walk walk(c, trace, Lens::local);
+  for (; walk.window < static_cast<int>(c.windows.size()); ++walk.window) walk_count(walk);
   std::ranges::move(walk.checks, std::back_inserter(checks));
 }
 
 /// Every tap from those before it; nothing where one fails_somehow.
 std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trace& trace, const Departure& departure) {
-  EndToEndWalk walk(c, trace);
+  Walk walk(c, trace, Lens::group);
   std::map<std::string, oracle::Expected> expected;
-  walk.resynchronise = true;
   walk.departure = &departure;
-  walk.kept = &expected;
+  walk.expected = &expected;
   const std::int64_t steps_before = walk.state.step;
-  expect_all(walk);
+  walk_all(walk);
   if (walk.is_done() || walk.ended || skips_unseen(walk, steps_before)) return std::nullopt;
   std::vector<TensorCheck> checks = std::move(walk.checks);
   judge_inputs(walk, expected, checks);
@@ -83,10 +81,10 @@ std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trac
 /// No tensor leaves the bounds that grow from the case on.
 bool passes_end_to_end(const Case& c, const Trace& trace, const Departure& departure, std::vector<TensorCheck> known) {
   for (TensorCheck& check : known) check.lens = "local";  // what decisions may be adopted by
-  EndToEndWalk walk(c, trace);
+  Walk walk(c, trace, Lens::end_to_end);
   walk.departure = &departure;
   walk.know_local(known);
-  expect_all(walk);
+  walk_all(walk);
   return !walk.is_done();
 }
 

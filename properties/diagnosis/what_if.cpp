@@ -4,8 +4,7 @@
 #include <map>
 #include <set>
 
-#include "properties/compare/end_to_end_walk.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/walk.hpp"
 
 namespace tally {
 
@@ -20,11 +19,11 @@ using AllValues = std::map<std::string, Left>;
 /// What each stage leaves of what it read.
 AllValues left_by_stages(const Case& c, const Trace& trace, const std::set<std::string>& wanted) {
   std::vector<HeldTensor> kept;
-  LocalWalk walk(c, trace);
+  Walk walk(c, trace, Lens::local);
   walk.wanted = &wanted;
   walk.judges = false;
   walk.kept = &kept;
-  check_all(walk);
+  walk_all(walk);
   AllValues left;
   for (HeldTensor& each : kept) left[each.name.text()] = {std::move(each.expected), std::move(each.bound)};
   return left;
@@ -33,10 +32,9 @@ AllValues left_by_stages(const Case& c, const Trace& trace, const std::set<std::
 /// What the stages since the last taps leave together.
 AllValues left_together(const Case& c, const Trace& trace, const std::set<std::string>& wanted) {
   std::map<std::string, oracle::Expected> kept;
-  EndToEndWalk walk(c, trace);
-  walk.resynchronise = true;
-  walk.kept = &kept;
-  expect_all(walk);
+  Walk walk(c, trace, Lens::group);
+  walk.expected = &kept;
+  walk_all(walk);
   AllValues left;
   for (const auto& [name, expected] : kept) {
     if (!wanted.contains(name)) continue;

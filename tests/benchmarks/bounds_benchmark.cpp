@@ -8,7 +8,7 @@
 #include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/window/trajectory.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/walk.hpp"
 #include "tests/benchmarks/eigen_window.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -77,9 +77,9 @@ void hand_over(benchmark::State& state) {
   const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
   const std::set<std::string> none;
   for (auto _ : state) {
-    LocalWalk walk(c, trace);
+    Walk walk(c, trace, Lens::local);
     walk.wanted = &none;
-    check_all(walk);
+    walk_all(walk);
     benchmark::DoNotOptimize(walk.checks);
   }
 }
@@ -104,9 +104,9 @@ void bounds_of_every_stage(benchmark::State& state) {
   const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
   const oracle::BoundsOnlyScope scope;
   for (auto _ : state) {
-    LocalWalk walk(c, trace);
+    Walk walk(c, trace, Lens::local);
     walk.judges = false;
-    check_all(walk);
+    walk_all(walk);
     benchmark::DoNotOptimize(walk.checks);
   }
 }

@@ -144,6 +144,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "in.buffer.");
   if (parameter.empty()) return std::nullopt;
   int before = 0;
+  if (evidence.micro_batches(0) == 0) return std::nullopt;  // a rank without rows in it
   for (int w = 0; w < held.name.window; ++w) before += evidence.micro_batches(w);
   for (int k = 0; k + 1 < evidence.micro_batches(held.name.window); ++k) {
     if ((before + k + 1) % evidence.micro_batches(0) != 0) continue;

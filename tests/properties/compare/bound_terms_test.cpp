@@ -1,8 +1,7 @@
 #include "properties/compare/bound_terms.hpp"
 
-#include "properties/compare/end_to_end_walk.hpp"
-#include "properties/compare/local_walk.hpp"
 #include "properties/laws/run_and_check.hpp"
+#include "properties/lenses/walk.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::bound_terms_test {
@@ -24,17 +23,17 @@ std::set<std::string> every_tap(const Trace& trace) {
 
 std::vector<TensorCheck> local_terms(const Case& c, const Trace& trace) {
   const auto taps = every_tap(trace);
-  LocalWalk walk(c, trace);
+  Walk walk(c, trace, Lens::local);
   walk.wanted = &taps;
-  check_all(walk);
+  walk_all(walk);
   return walk.checks;
 }
 
 std::vector<TensorCheck> end_to_end_terms(const Case& c, const Trace& trace) {
   const auto taps = every_tap(trace);
-  EndToEndWalk walk(c, trace);
+  Walk walk(c, trace, Lens::end_to_end);
   walk.wanted = &taps;
-  expect_all(walk);
+  walk_all(walk);
   return walk.checks;
 }
 
@@ -173,12 +172,11 @@ TEST(BoundTerms, AreMadeWithoutTheStagesBehindThem) {
   const Case c = mlp(1);
   const Trace trace = run(c);
   const std::set<std::string> wanted{"w0/m1/backward/d.fc1.weight"};
-  LocalWalk local(c, trace);
-  EndToEndWalk end_to_end(c, trace);
+  Walk local(c, trace, Lens::local), end_to_end(c, trace, Lens::end_to_end);
   local.wanted = end_to_end.wanted = &wanted;
 
-  check_all(local);
-  expect_all(end_to_end);
+  walk_all(local);
+  walk_all(end_to_end);
 
   EXPECT_EQ(local.window, 1);  // of two, eight micro-batches each
   EXPECT_EQ(end_to_end.window, 1);

@@ -1,15 +1,16 @@
 // Ranks whose number changes, under the lenses: what one generation leaves, and what the next goes on from.
-#include "properties/compare/checkpoint.hpp"
+#include "kernels/training_step/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "kernels/training_step/checkpoint.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/generations.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/named_place.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
+#include "properties/lenses/walk.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::checkpoint_test {
@@ -69,6 +70,21 @@ TEST(Checkpoint, LeavesWhatRanksLeaveWhoseNumberNeverChanges) {
 
   for (const std::string& p : parameters_of(steady.model))
     EXPECT_EQ(*here.find(TapView{1, -1, "optimizer", p, 0}), *there.find(TapView{1, -1, "optimizer", p, 0})) << p;
+}
+
+/// Every failing tap of ranks whose number changes is given its place, whichever generation it is of.
+TEST(Checkpoint, GivesFailingTapsTheirPlaces) {
+  const Case c = changing("optimizer");
+  std::vector<TensorCheck> failing;
+  for (const Tap& tap : run(c).taps()) {
+    TensorCheck check = not_run({"local", tap.name.text(), tap.name.stage});
+    check.status = Status::fail;
+    check.worst_index.assign(tap.value.shape.size(), 0);
+    failing.push_back(std::move(check));
+  }
+  ASSERT_FALSE(failing.empty());
+
+  EXPECT_NO_THROW(name_places(c, failing));
 }
 
 TEST(Checkpoint, NamesTheRankThatTookUpOtherBits) {

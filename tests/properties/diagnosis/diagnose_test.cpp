@@ -13,6 +13,7 @@
 #include "properties/faults/trials/fault_task.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/outcome.hpp"
+#include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::diagnose_test {
 namespace {
@@ -196,6 +197,18 @@ TEST(Suspects, stand_for_faults_that_exist_and_say_what_they_are) {
     }
   }
   EXPECT_FALSE(claimed.empty());
+}
+
+/// No suspect divides by what a rank without rows has of a window.
+TEST(Diagnose, ARankWithoutRowsInTheFirstWindow) {
+  Case c = three::three_ranks();
+  c.dealt = {{2, 0, 2}, {1, 1, 0}};
+  const Trace trace = three::damaged(run(c), "w1/r1/unscale/in.buffer.fc1.weight", 1);
+
+  const auto checks = local_lens(c, trace);
+
+  ASSERT_NE(first_failure(checks), nullptr);
+  for (const Suspicion& each : diagnose(c, trace, checks)) EXPECT_NE(each.name, "k-by-modulo-while-it-changes");
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
 // The stages of a pipeline: what travels arrives bit for bit, what one of them found all act upon, the norm is that of
 // all, and numbers that every stage has for itself are alike.
+#include "oracle/case/pipeline.hpp"
+
 #include <algorithm>
 
 #include "kernels/trace/pipe_tag.hpp"
 #include "oracle/case/graph.hpp"
-#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/window/rank_norm.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/compare/local_walk.hpp"
-#include "properties/compare/of_stage.hpp"
+#include "properties/lenses/stages.hpp"
 
 namespace tally {
 namespace {
@@ -21,23 +21,25 @@ struct Message {
   std::string sent, taken;
 };
 
-void check_message(LocalWalk& walk, const Message& message, const Tensor* producer) {
-  const Tensor* sent = nullptr;
+void check_message(Walk& walk, const Message& message, const Value& producer) {
+  Value sent;
   {
     const OfStage from(walk, message.from);
-    sent = walk.handed("send", "in." + message.sent, producer);
+    sent = walk.input("send", "in." + message.sent, producer);
   }
   const OfStage to(walk, message.to);
-  if (sent == nullptr)
+  if (!sent.known())
     walk.require_tap("receive", message.taken);
   else if (!walk.passes_over("receive", message.taken))
-    walk.check_bits("receive", message.taken, [&] { return oracle::floats_of(*sent); });
+    walk.exact_output("receive", message.taken, [&] { return sent.floats(); }, {});
 }
 
 }  // namespace
 
-const Tensor* received(const LocalWalk& walk, std::size_t layer, bool gradient) {
-  if (!is_pipelined(walk.c)) return nullptr;
+OfStage::OfStage(Walk& walk, std::size_t stage) : OfStage(walk, is_pipelined(walk.c) ? static_cast<int>(stage) : -1) {}
+
+Value received(const Walk& walk, std::size_t layer, bool gradient) {
+  if (!is_pipelined(walk.c) || !walk.is_local()) return {};
   const std::size_t part = part_with(walk.c, layer);
   const auto parts = parts_of_model(walk.c);
   const LayerView& own = walk.layers[layer];
@@ -45,25 +47,26 @@ const Tensor* received(const LocalWalk& walk, std::size_t layer, bool gradient) 
       gradient ? part + 1 < parts.size() && layer + 1 == parts[part].end : part > 0 && layer == parts[part].first;
   const std::string tensor = gradient ? "d." + own.label + ".y" : own.input_name(0);
   const int stage = static_cast<int>(stage_of_part(walk.c, part));
-  return travels ? walk.trace.find(TapView{walk.window, walk.micro_batch, "receive", tensor, -1, stage}) : nullptr;
+  if (!travels) return {};
+  return walk.trace.find(TapView{walk.window, walk.micro_batch, "receive", tensor, -1, stage});
 }
 
-void check_messages(LocalWalk& walk) {
+void walk_messages(Walk& walk) {
   if (!is_pipelined(walk.c)) return;
   const auto parts = parts_of_model(walk.c);
   for (std::size_t part = 1; part < parts.size(); ++part) {
     const LayerView &before = walk.layers[parts[part].first - 1], &behind = walk.layers[parts[part].first];
     const std::size_t from = stage_of_part(walk.c, part - 1), to = stage_of_part(walk.c, part);
     const std::string y = before.label + ".y", x = behind.input_name(0);
-    check_message(walk, {from, to, y, x}, walk.tap("forward", y));
+    check_message(walk, {from, to, y, x}, walk.left("forward", y));
     const bool summed = before.readers.size() > 1;
     const std::string given = "d." + (summed ? y : x);
     if (before.has_gradient)
-      check_message(walk, {to, from, given, "d." + y}, walk.tap(summed ? "fork" : "backward", given));
+      check_message(walk, {to, from, given, "d." + y}, walk.left(summed ? "fork" : "backward", given));
   }
 }
 
-void check_found_by_stages(LocalWalk& walk) {
+void walk_found_by_stages(Walk& walk) {
   std::vector<int> found(stages_of(walk.c), 0);
   for (const std::string& p : walk.parameters) {
     const Tensor* buffer = walk.tap("overflow_check", "in.buffer." + p);
@@ -73,18 +76,18 @@ void check_found_by_stages(LocalWalk& walk) {
   for (std::size_t stage = 0; stage < found.size(); ++stage) {
     const OfStage own(walk, stage);
     if (found[stage] < 0 || walk.passes_over("overflow_check", "found")) continue;
-    walk.check_output("overflow_check", "found", oracle::scalar(found[stage]));
-    if (!walk.checks.empty() && walk.checks.back().status == Status::fail)
-      walk.checks.back().failure = FailureClass::skip_decision;
+    walk.output("overflow_check", "found", oracle::scalar(found[stage]));
+    walk.note_failure(FailureClass::skip_decision);
   }
 }
 
-std::vector<const Tensor*> found_by_stages(LocalWalk& walk) {
+std::vector<const Tensor*> found_by_stages(Walk& walk) {
   std::vector<const Tensor*> all;
   for (std::size_t stage = 0; stage < stages_of(walk.c); ++stage) {
     const OfStage own(walk, stage);
-    all.push_back(shards_optimizer(walk.c) ? walk.tap("agree", "in.found")  // held where its pieces are
-                                           : walk.handed("agree", "in.found", walk.tap("overflow_check", "found")));
+    all.push_back(shards_optimizer(walk.c)
+                      ? walk.tap("agree", "in.found")  // held where its pieces are
+                      : walk.input("agree", "in.found", walk.tap("overflow_check", "found")).bits());
   }
   for (std::size_t rank = 0; rank < ranks_of(whole_of(walk.c)); ++rank)
     for (std::size_t stage = 0; stage < stages_of(walk.c) && rank != walk.c.rank; ++stage)
@@ -95,7 +98,7 @@ std::vector<const Tensor*> found_by_stages(LocalWalk& walk) {
   return std::ranges::count(all, nullptr) > 0 ? std::vector<const Tensor*>{} : all;
 }
 
-void check_norm_over_stages(LocalWalk& walk) {
+void walk_norm_over_stages(Walk& walk) {
   std::vector<oracle::ExpectedTensors> own(stages_of(walk.c));
   bool complete = true;
   for (const std::string& p : walk.parameters) {
@@ -107,19 +110,30 @@ void check_norm_over_stages(LocalWalk& walk) {
   for (std::size_t stage = 0; stage < own.size(); ++stage) {
     const OfStage of(walk, stage);
     const auto part = [&] { return oracle::norm_part(walk.declared, walk.c, own[stage]); };
-    const Tensor* tapped = complete ? walk.check_output("norm", "part", part) : walk.require_tap("norm", "part");
-    if (tapped != nullptr) parts.push_back({static_cast<float>(tapped->value(0))});
+    const Value tapped = complete ? walk.output("norm", "part", part) : Value(walk.require_tap("norm", "part"));
+    if (tapped.known()) parts.push_back({tapped.floats()(0, 0)});
   }
   if (parts.size() < own.size()) {
     walk.require_tap("norm", "norm");
     return;
   }
-  walk.check_bits("norm", "norm", [&] {
-    return oracle::Matrix<float>(oracle::Matrix<float>::Constant(1, 1, oracle::rounded_norm(walk.c, parts)));
-  });
+  walk.exact_output("norm", "norm",
+                    [&] {
+                      const float norm = oracle::rounded_norm(walk.c, parts);
+                      return oracle::Matrix<float>(oracle::Matrix<float>::Constant(1, 1, norm));
+                    },
+                    {});
 }
 
-void check_alike_on_stages(LocalWalk& walk) {
+oracle::Expected norm_over_stages(const Walk& walk, const std::map<std::string, Value>& gradients) {
+  std::vector<oracle::ExpectedTensors> own(stages_of(walk.c));
+  for (const std::string& p : walk.parameters) own[stage_with_tensor(walk.c, p)].emplace(p, *gradients.at(p).read());
+  oracle::PartsByStage<oracle::Expected> parts;
+  for (const oracle::ExpectedTensors& each : own) parts.push_back({oracle::norm_part(walk.declared, walk.c, each)});
+  return oracle::norm_of_parts(walk.c, parts);
+}
+
+void walk_alike_on_stages(Walk& walk) {
   if (!is_pipelined(walk.c)) return;
   for (const Tap& tap : walk.trace.taps()) {
     const TapName& name = tap.name;

@@ -3,42 +3,40 @@
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/window/predicted_stages.hpp"
-#include "properties/compare/local_walk.hpp"
+#include "properties/lenses/stages.hpp"
 
 namespace tally {
 namespace {
 
 using oracle::as_read;
 
+oracle::Expected count_of(std::int64_t count) { return oracle::scalar(static_cast<long double>(count)); }
+
 /// Whether this window's decision to skip is known. Not where its tap is missing: what follows from it cannot be
 /// judged.
-bool decided(const LocalWalk& walk) {
+bool decided(const Walk& walk) {
   const char* const decides = is_pipelined(walk.c) ? "agree" : "overflow_check";
   return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap(decides, "found") != nullptr;
 }
 
-void leave_open(LocalWalk& walk, const std::string& stage, const std::string& tensor) {
-  walk.checks.push_back(not_run({"local", TapName{walk.window, -1, stage, tensor}.text(), stage}));
-}
-
 /// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. Of a search
 /// that left nothing the flags of both stages agree.
-void check_found(LocalWalk& walk, const std::string& stage) {
+void check_found(Walk& walk, const std::string& stage) {
   const bool searched = checks_overflow(walk.c.recipe.loss_scale);
   const Tensor* found = walk.tap(in_ranks(walk.c) ? "agree" : "overflow_check", "found");
   const Tensor* read = walk.tap(stage, "in.found");
   if (!searched && read == nullptr) return;
   if (searched && (read == nullptr || found != nullptr)) {
-    walk.handed(stage, "in.found", found);
+    walk.input(stage, "in.found", found);
     return;
   }
   const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
   const bool set = !searched ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
-  walk.check_output(stage, "in.found", oracle::scalar(set ? 1 : 0));
+  walk.output(stage, "in.found", oracle::scalar(set ? 1 : 0));
 }
 
 /// A count of steps since the scale last changed, as the trace has it; one that no scaler reaches is not gone on from.
-std::int64_t counter_of(const LocalWalk& walk, const Tensor* tapped, std::int64_t otherwise) {
+std::int64_t counter_of(const Walk& walk, const Tensor* tapped, std::int64_t otherwise) {
   if (tapped == nullptr) return otherwise;
   const std::int64_t counter = tapped->integer(0);
   return counter >= 0 && counter < walk.c.recipe.loss_scale.integer("growth_interval") ? counter : otherwise;
@@ -49,24 +47,23 @@ bool fits(const Tensor* tapped, const oracle::Expected& expected) {
 }
 
 /// What the next window says that it read fits this scale.
-bool is_read_next(const LocalWalk& walk, const oracle::ExpectedScale& left) {
+bool is_read_next(const Walk& walk, const oracle::ExpectedScale& left) {
   const auto read = [&](const char* tensor) { return walk.trace.find(TapView{walk.window + 1, -1, "scaler", tensor}); };
   return fits(read("in.scale"), oracle::predicted_constant(left.scale)) &&
-         fits(read("in.growth_counter"), oracle::scalar(static_cast<long double>(left.growth_counter)));
+         fits(read("in.growth_counter"), count_of(left.growth_counter));
 }
 
 /// Whether the decision was known: the scale that it leaves is one of two.
-void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
+void leave_scale_open(Walk& walk, const oracle::ExpectedScale& read) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const Tensor *scale = walk.tap("scaler", "scale"), *counter = walk.tap("scaler", "growth_counter");
   const auto could_follow = [&](bool skipped) {
     const auto next = oracle::scale_after(loss_scale, read, skipped);
-    return fits(scale, oracle::predicted_constant(next.scale)) &&
-           fits(counter, oracle::scalar(static_cast<long double>(next.growth_counter)));
+    return fits(scale, oracle::predicted_constant(next.scale)) && fits(counter, count_of(next.growth_counter));
   };
   if (could_follow(false) || could_follow(true)) {
-    leave_open(walk, "scaler", "scale");
-    leave_open(walk, "scaler", "growth_counter");
+    walk.leave_open("scaler", "scale");
+    walk.leave_open("scaler", "growth_counter");
     // Where it is not tapped, that of the two which the next window goes on from.
     const auto kept = oracle::scale_after(loss_scale, read, false),
                backed_off = oracle::scale_after(loss_scale, read, true);
@@ -76,46 +73,63 @@ void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
     return;
   }
   const auto next = oracle::scale_after(loss_scale, read, false);
-  walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
-  walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
+  walk.output("scaler", "scale", oracle::predicted_constant(next.scale));
+  walk.output("scaler", "growth_counter", count_of(next.growth_counter));
   walk.state.scale = next;
 }
 
 }  // namespace
 
-void check_scaler(LocalWalk& walk) {
+void walk_scaler(Walk& walk) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const oracle::ExpectedScale& now = walk.state.scale;
+  if (!walk.is_local()) {
+    walk.state.scale = oracle::scale_after(loss_scale, now, walk.skipped);
+    walk.output("scaler", "scale", walk.state.scale.scale);
+    walk.output("scaler", "growth_counter", count_of(walk.state.scale.growth_counter));
+    return;
+  }
   check_found(walk, "scaler");
-  const Tensor* scale = walk.check_output("scaler", "in.scale", oracle::predicted_constant(now.scale));
-  const Tensor* counter =
-      walk.check_output("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
+  const Value scale = walk.output("scaler", "in.scale", oracle::predicted_constant(now.scale));
+  const Value counter = walk.output("scaler", "in.growth_counter", count_of(now.growth_counter));
   // Where a tap is missing, the state goes on as it should have.
-  const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
-                                   counter_of(walk, counter, now.growth_counter)};
+  const oracle::ExpectedScale read{scale.known() ? *scale.read() : now.scale,
+                                   counter_of(walk, counter.bits(), now.growth_counter)};
   if (!decided(walk)) return leave_scale_open(walk, read);
   const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
-  const Tensor* after = walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
-  const Tensor* count =
-      walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
-  walk.state.scale = {after == nullptr ? next.scale : as_read(*after), counter_of(walk, count, next.growth_counter)};
+  const Value after = walk.output("scaler", "scale", oracle::predicted_constant(next.scale));
+  const Value count = walk.output("scaler", "growth_counter", count_of(next.growth_counter));
+  walk.state.scale = {after.known() ? *after.read() : next.scale, counter_of(walk, count.bits(), next.growth_counter)};
 }
 
-void check_schedule(LocalWalk& walk) {
-  walk.check_output("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
-  check_found(walk, "schedule");
+void walk_schedule(Walk& walk) {
+  const auto rate = [&] {
+    walk.output(
+        "schedule", "learning_rate",
+        oracle::predicted_constant(oracle::rate(walk.declared, walk.c.recipe.learning_rate, schedule_count(walk))));
+  };
   const Tensor* tapped = walk.tap("schedule", "step");
-  std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
-  const bool one_of_two = tapped == nullptr || tapped->integer(0) == walk.state.step || tapped->integer(0) == after;
+  const std::int64_t before = walk.state.step;
+  std::int64_t after = before + (walk.skipped ? 0 : 1);
+  if (!walk.is_local()) {
+    rate();
+    // Where the optimizer counts otherwise, either count may be what a recorder saw.
+    const std::int64_t own = optimizer_count(walk) + (after - before);
+    const bool its_own = tapped != nullptr && tapped->integer(0) == own;
+    walk.state.step = after;
+    walk.output("schedule", "step", count_of(its_own ? own : after));
+    return;
+  }
+  walk.output("schedule", "in.step", count_of(before));
+  check_found(walk, "schedule");
+  const bool one_of_two = tapped == nullptr || tapped->integer(0) == before || tapped->integer(0) == after;
   if (decided(walk) || !one_of_two) {
-    walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(after)));
+    walk.output("schedule", "step", count_of(after));
   } else {
-    leave_open(walk, "schedule", "step");
+    walk.leave_open("schedule", "step");
     if (tapped != nullptr) after = tapped->integer(0);
   }
-  walk.check_output(
-      "schedule", "learning_rate",
-      oracle::predicted_constant(oracle::rate(walk.declared, walk.c.recipe.learning_rate, walk.state.step)));
+  rate();
   walk.state.step = after;
 }
 
