@@ -15,7 +15,7 @@ import torch.nn as nn  # noqa: E402
 import loops  # noqa: E402
 import tally_recorder  # noqa: E402
 from loops import Loop, adam, adamw, sgd  # noqa: E402
-from tally_recorder.conclusion import failed, passed  # noqa: E402
+from tally_recorder.verdict import failed, passed  # noqa: E402
 from verdicts import FAIL, PASS, headline, verdict_of  # noqa: E402
 
 NADAM, VARY = torch.optim.NAdam, "python -m tally_recorder vary"

@@ -12,11 +12,11 @@ import torch  # noqa: E402
 
 import loops  # noqa: E402
 import tally_recorder  # noqa: E402
-from tally_recorder import recipe, safetensors_file  # noqa: E402
-from tally_recorder.changes import Change  # noqa: E402
-from tally_recorder.meaning import Meaning  # noqa: E402
-from tally_recorder.plan import Plan  # noqa: E402
-from tally_recorder.scratch import Scratch  # noqa: E402
+from tally_recorder import recipe, verdict  # noqa: E402
+from tally_recorder.capture.accumulation import Change  # noqa: E402
+from tally_recorder.recipe import Meaning  # noqa: E402
+from tally_recorder.capture.windows import Plan  # noqa: E402
+from tally_recorder.capture.segment import Scratch  # noqa: E402
 from verdicts import headline  # noqa: E402
 
 
@@ -72,7 +72,7 @@ class Files(unittest.TestCase):
             self.assertTrue(torch.equal(value, scratch.tensor(place)))
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.safetensors")
-            safetensors_file.write(path, {"both": [kept[0], kept[0]], "one": [kept[1]]}, scratch, {"k": "v"})
+            verdict.write_tensors(path, {"both": [kept[0], kept[0]], "one": [kept[1]]}, scratch, {"k": "v"})
             with open(path, "rb") as file:
                 size = int.from_bytes(file.read(8), "little")
                 header, data = file.read(size), file.read()

@@ -13,7 +13,7 @@ import recorder_path  # noqa: E402, F401
 import torch  # noqa: E402
 
 import loops  # noqa: E402
-from tally_recorder.samples import Samples  # noqa: E402
+from tally_recorder.capture.parameters import Samples  # noqa: E402
 from verdicts import headline  # noqa: E402
 
 PASS, FAIL, ERROR = 0, 1, 2

@@ -11,7 +11,7 @@ sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import recorder_path  # noqa: E402, F401
 import loops  # noqa: E402
-from tally_recorder.meaning import LEVELS  # noqa: E402
+from tally_recorder.recipe import LEVELS  # noqa: E402
 
 WORDS = {0: "pass", 1: "fail", 2: "error", 4: "unjudged"}
 

@@ -21,8 +21,8 @@ import torch.nn.functional as F  # noqa: E402
 
 import tally_recorder  # noqa: E402
 from tally_recorder.capture import Capture  # noqa: E402
-from tally_recorder.guard import Guard  # noqa: E402
-from tally_recorder.losses import SeesLosses  # noqa: E402
+from tally_recorder.user_code import Guard  # noqa: E402
+from tally_recorder.capture.losses import SeesLosses  # noqa: E402
 from verdicts import ERROR, FAIL, PASS, verdict_of, headline  # noqa: E402
 
 K = 4

@@ -135,7 +135,7 @@ class Scripts(unittest.TestCase):
             path = os.path.join(folder, "train.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(SCRIPT)
-            code = ("from tally_recorder.watch import Watch; watch = Watch(True, micro_batches=2, windows=2, start=1); "
+            code = ("from tally_recorder.script import Watch; watch = Watch(True, micro_batches=2, windows=2, start=1); "
                     f"watch.run([{path!r}]); capture = watch.recorder.capture; "
                     "print(watch.clips.called, capture.segments[0].windows, capture.count)")
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,

@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: E402
 
 import tally_recorder  # noqa: E402
 from tally_recorder import verdict  # noqa: E402
-from tally_recorder.meaning import Meaning  # noqa: E402
+from tally_recorder.recipe import Meaning  # noqa: E402
 from verdicts import ERROR, FAIL, PASS  # noqa: E402
 
 K = 4

@@ -13,7 +13,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 import tally_recorder  # noqa: E402
-from tally_recorder.watch import Watch  # noqa: E402
+from tally_recorder.script import Watch  # noqa: E402
 from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
 
 

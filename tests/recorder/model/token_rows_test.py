@@ -9,7 +9,7 @@ sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import recorder_path  # noqa: E402, F401
 import torch  # noqa: E402
 import tally_recorder  # noqa: E402
-from tally_recorder.token_rows import rows_of_batch  # noqa: E402
+from tally_recorder.capture.language_models import rows_of_batch  # noqa: E402
 
 TOKENS = torch.arange(10, 18).reshape(2, 4)
 

@@ -12,7 +12,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 import tally_recorder  # noqa: E402
-from tally_recorder.models import KnownLayers  # noqa: E402
+from tally_recorder.capture.models import KnownLayers  # noqa: E402
 from verdicts import FAIL, PASS, verdict_of  # noqa: E402
 
 VOCABULARY, IGNORED = 11, -100

@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.dirname(HERE))
 
 from recorder_path import PACKAGE  # noqa: E402
-from tally_recorder import merging  # noqa: E402
+from tally_recorder import merge  # noqa: E402
 
 PASS, ERROR = 0, 2
 
@@ -54,7 +54,7 @@ class Parts(unittest.TestCase):
 
     def merged(self):
         said = []
-        code = merging.merged(self.folder, None, show=said.append)
+        code = merge.merged(self.folder, None, show=said.append)
         return code, "\n".join(said)
 
     def change(self, rank, change):

@@ -73,7 +73,7 @@ class ByItself(unittest.TestCase):
                 said = self.judged(loop, "pass, but not judged: the optimizer's step")
                 self.assertIn("steps could be run again by themselves: it draws random numbers, which are others in float64", said)
             else:
-                with unittest.mock.patch("tally_recorder.steps_again.StepsAgain.begins"):
+                with unittest.mock.patch("tally_recorder.capture.steps_again.StepsAgain.begins"):
                     loop.record("state")
             ends.append(copy.deepcopy(loop.net.state_dict()))
         for name, value in ends[0].items():
@@ -162,18 +162,18 @@ class ByItself(unittest.TestCase):
         self.judged(Small(torch.optim.Adafactor, recorded_loss=False), "the loss and its normalisation, the optimizer's algorithm")
 
     def test_ranks_whose_steps_may_talk_to_each_other(self):
-        with unittest.mock.patch("tally_recorder.steps_again.several", return_value=True):
+        with unittest.mock.patch("tally_recorder.capture.steps_again.several", return_value=True):
             self.judged(Loop(torch.optim.NAdam))
             said = self.judged(Loop(Lamb), "pass, but not judged: the optimizer's step")
         self.assertIn("steps could be run again by themselves: it may talk to other ranks", said)
 
     def test_copies_for_which_there_is_no_room(self):
-        with unittest.mock.patch("tally_recorder.step_copies.free_memory", return_value=0):
+        with unittest.mock.patch("tally_recorder.capture.steps_again.free_memory", return_value=0):
             said = self.judged(Loop(torch.optim.NAdam), "pass, but not judged: the optimizer's step")
         self.assertIn("steps could be run again by themselves: copies of it in float64 need 0 MiB, and 0 are free on cpu)", said)
 
     def test_what_goes_wrong_behind_the_step(self):
-        with unittest.mock.patch("tally_recorder.steps_again.Again.compared", side_effect=KeyError("planted")):
+        with unittest.mock.patch("tally_recorder.capture.steps_again.Again.compared", side_effect=KeyError("planted")):
             said = self.judged(Loop(torch.optim.NAdam), "pass, but not judged: the optimizer's step")
         self.assertIn("steps could be run again by themselves: KeyError: 'planted')", said)
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: E402
 from varied_loops import RIGHT, ROWS, Varied, clip, data, loop, made, rows_of, varied  # noqa: E402
 
 import tally_recorder  # noqa: E402
-from tally_recorder.varied.places import own_frame  # noqa: E402
+from tally_recorder.user_code import own_frame  # noqa: E402
 
 
 class Causes(Varied):

@@ -12,7 +12,7 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
-from tally_recorder.varied.precision import draws  # noqa: E402
+from tally_recorder.varied.dispatch_modes import draws  # noqa: E402
 from varied_loops import MEANS, OPTIMIZERS, RIGHT, made, rows_of, varied  # noqa: E402
 
 import tally_recorder  # noqa: E402

@@ -14,13 +14,13 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 from tally_recorder.varied.executor import CHUNK, differences  # noqa: E402
-from tally_recorder.varied.script import presets  # noqa: E402
-from tally_recorder.varied.script.casts import Casts, set_default_dtype  # noqa: E402
-from tally_recorder.varied.script.kept import keep, kept  # noqa: E402
-from tally_recorder.varied.script.own_values import OwnValues  # noqa: E402
-from tally_recorder.varied.script.ranks import apart  # noqa: E402
-from tally_recorder.varied.script.runs import Script  # noqa: E402
-from tally_recorder.varied.script.dealt import Dealt, row_of, rows_of  # noqa: E402
+from tally_recorder.varied import presets  # noqa: E402
+from tally_recorder.varied.casts import Casts, set_default_dtype  # noqa: E402
+from tally_recorder.varied.processes import keep, kept  # noqa: E402
+from tally_recorder.varied.presets import OwnValues  # noqa: E402
+from tally_recorder.varied.processes import ranks_apart  # noqa: E402
+from tally_recorder.varied.script import Script  # noqa: E402
+from tally_recorder.varied.loaders import Dealt, row_of, rows_of  # noqa: E402
 
 PLAIN = os.path.join(HERE, "scripts", "plain.py")
 
@@ -55,10 +55,10 @@ class Parts(unittest.TestCase):
     def test_what_ranks_do_not_have_in_common(self):
         def rank(begins=1.0, lr=0.1, steps=(1, 1)):
             return {"begins": {"w": [begins, 1.0]}, "steps": list(steps), "options": [[[{"name": "lr", "value": lr}]]]}
-        self.assertEqual(apart([rank(), rank()]), "")
-        self.assertEqual(apart([rank(), rank(), rank(begins=2.0)]), "rank 2 begins with another w than rank 0")
-        self.assertEqual(apart([rank(), rank(steps=(1,))]), "rank 1 steps [1] times in its windows, rank 0 [1, 1] times")
-        self.assertEqual(apart([rank(), rank(lr=None)]), "in window 0 rank 1 steps with lr = None, rank 0 with 0.1")  # not finite
+        self.assertEqual(ranks_apart([rank(), rank()]), "")
+        self.assertEqual(ranks_apart([rank(), rank(), rank(begins=2.0)]), "rank 2 begins with another w than rank 0")
+        self.assertEqual(ranks_apart([rank(), rank(steps=(1,))]), "rank 1 steps [1] times in its windows, rank 0 [1, 1] times")
+        self.assertEqual(ranks_apart([rank(), rank(lr=None)]), "in window 0 rank 1 steps with lr = None, rank 0 with 0.1")  # not finite
 
     def test_distances_are_the_largest_of_any_chunk(self):
         one, other = torch.zeros(2 * CHUNK + 1), torch.zeros(2 * CHUNK + 1)

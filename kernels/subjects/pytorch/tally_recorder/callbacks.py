@@ -1,18 +1,16 @@
-"""Callbacks of Transformers' Trainer, of Lightning and of Accelerate, which record the training that they are given to.
+"""Callbacks of Transformers' Trainer, Lightning and Accelerate, which record the training that they are given to.
 
 The first two are classes of their framework as well, which is imported when the first is made and not before."""
-import importlib
 import importlib.util
 import inspect
 import sys
 
 import torch
 
-from .errors import CaptureError
-from .guard import told
 from .ranks import several
 from .recorder import Recorder
-from .watch import check_arguments
+from .script import check_arguments
+from .user_code import CaptureError, in_one_line
 
 
 def inner_optimizer(optimizer):
@@ -89,7 +87,7 @@ class Records:
 
     def fails(self, problem):
         self.recorder, self.code = None, 2
-        self.show(f"error: {told(problem)}")
+        self.show(f"error: {in_one_line(problem)}")
 
 
 class Callback(Records):

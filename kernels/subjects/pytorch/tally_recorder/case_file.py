@@ -3,11 +3,11 @@ import re
 
 import torch
 
-from .changes import same
-from .dropout_masks import constants_of, turned
-from .errors import CaptureError
-from .loss_taps import FactorOnly
-from .unjudged import counted
+from .capture.accumulation import same
+from .capture.dropout import constants_of, turned
+from .capture.losses import FactorOnly
+from .report import counted
+from .user_code import CaptureError
 
 STATE = ("momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}

@@ -3,40 +3,28 @@ import os
 
 import torch
 
-from . import case_file, folders, label_counts, optimizers, verdict
-from .attention_calls import SeesAttention
-from .batch_statistics import SeesBatchStatistics
+from . import case_file, verdict
 from .capture import Capture
-from .clips import SeesClips
-from .conclusion import concluded
-from .dropout_masks import DropoutMasks
-from .errors import CaptureError
-from .gradients import SeesGradients
-from .guard import told
-from .layer_taps import LayerTaps
-from .loss_taps import LossTaps
-from .losses import SeesLosses
-from .meaning import Meaning
-from .models import KnownLayers, OpaqueModel
-from .optimizers import ReadsOptimizer
-from .places import place_of_call
-from .plan import Plan
-from .ranks import inner, ranks_of
-from .ranks_together import can_be_dealt, checked_together
-from .recipe import recipe_of
-from .samples import Samples
-from .scaling import ScalerTaps
-from .schedules import SeesSchedules
-from .scratch import Scratch
-from .several import Several
-from .silent_terms import SilentTerms
-from .sharded import SeesGathered, SeesShardedGradients
-from .settings import Members
-from .steps import SeesScaler, SeesSteps
-from .steps_alone import StepsAlone, are_copies
-from .terms import judged
-from .unjudged import Outside, not_finite, stepped_into
-
+from .capture.dropout import DropoutMasks, SeesAttention, SeesBatchStatistics
+from .capture.gradients import SeesClips, SeesGradients
+from .capture.item_weights import labels_before_shift
+from .capture.layers import LayerTaps
+from .capture.loss_taps import LossTaps
+from .capture.losses import SeesLosses
+from .capture.models import KnownLayers, OpaqueModel
+from .capture.optimizers import ReadsOptimizer, listed
+from .capture.parameters import Members, Samples
+from .capture.rank_taps import SeesGathered, SeesShardedGradients
+from .capture.segment import Scratch
+from .capture.steps import ScalerTaps, SeesScaler, SeesSchedules, SeesSteps
+from .capture.terms import SilentTerms, judge_terms
+from .capture.windows import Plan
+from .other_recorders import Several, StepsAlone, are_copies
+from .ranks import can_be_dealt, checked_together, inner, ranks_of
+from .recipe import Meaning, recipe_of
+from .report import Outside, not_finite, stepped_into
+from .user_code import CaptureError, held_by, in_one_line, place_of_call
+from .verdict import concluded, worst
 
 ENTERED = []  # the recorders whose loops run
 
@@ -65,7 +53,7 @@ class Recorder:
         if isinstance(optimizer, (list, tuple)):
             return Several(cls, model, optimizer, micro_batches, **options)
         if isinstance(model, torch.nn.Module) and isinstance(optimizer, torch.optim.Optimizer):
-            held = [parameter for group in optimizer.param_groups for parameter in group["params"] if parameter.requires_grad]
+            held = [parameter for parameter in held_by(optimizer) if parameter.requires_grad]
             ids = set(map(id, held))
             stepped = [parameter for parameter in model.parameters() if id(parameter) in ids]
             why = case_file.formats_no_case_has(model.parameters() if options.get("layers") == "known" else stepped)
@@ -93,12 +81,11 @@ class Recorder:
         model = inner(model)
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
-        held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+        held = set(map(id, held_by(optimizer)))
         parameters = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                       if id(parameter) in held and parameter.requires_grad}
         known = {id(parameter) for parameter in parameters.values()}
-        strangers = [parameter for group in optimizer.param_groups for parameter in group["params"]
-                     if parameter.requires_grad and id(parameter) not in known]
+        strangers = [parameter for parameter in held_by(optimizer) if parameter.requires_grad and id(parameter) not in known]
         if not parameters or strangers and layers == "known":
             raise CaptureError(f"optimizer: found {len(strangers)} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains; a loop whose "
@@ -179,9 +166,9 @@ class Recorder:
         gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered, guard).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, schedules.remove, steps.remove,
-                        self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
-            ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
+        self.entered = [self.outside.remove, hook.remove, self.capture.sums.remove, self.statistics.remove, scaler.remove, schedules.remove, steps.remove,
+                        self.clips.remove, gradients.remove] + logits + ([layers.remove] if layers else []) + \
+            ([masks.remove] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -217,16 +204,16 @@ class Recorder:
             return checked_together(self, folder, tally, show, options)
         try:
             program = verdict.command(tally)
-            folders.can_be_written(folder)
+            verdict.can_be_written(folder)
             codes = [self.judged(segment, self.stated(segment, options), self.folder_of(folder, segment), program, show,
                                  options) for segment in self.whole()]
         except OSError as problem:
             show(f"error: {problem}")
             return 2
         except Exception as problem:  # pylint: disable=broad-except
-            show(f"error: {told(problem)}")
+            show(f"error: {in_one_line(problem)}")
             return 2
-        return max(codes, key=lambda code: (code != 0, code != 4, code))
+        return worst(codes)
 
     def whole(self):
         """The stretches to judge; an error where the capture is none."""
@@ -234,7 +221,7 @@ class Recorder:
             raise CaptureError("the recorder: found a loop that has not ended well, expected the end of its `with`; "
                                "call check after it")
         if not self.capture.segments and self.capture.guard.problem is not None:
-            raise CaptureError(told(self.capture.guard.problem))
+            raise CaptureError(in_one_line(self.capture.guard.problem))
         if not self.capture.segments and self.capture.left_out:
             raise CaptureError(f"the loop: found no step in any of {self.capture.left_out} windows, expected one in each; pass micro_batches "
                                "as the loop is meant; if another optimizer took the step, record both: Recorder([model, …], [optimizer, …], …)")
@@ -255,10 +242,10 @@ class Recorder:
                                                  "local" in options)
         report = self.capture.report
         if self.others:
-            lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
-        segment.wrongs = judged(segment, self.meaning, self.ranks, lines)
+            lines.append(f"assumed: {listed(list(self.others))} are the optimizer's parameters that the model does not have")
+        segment.wrongs = judge_terms(segment, self.meaning, self.ranks, lines)
         if self.meaning.normalisation in (None, "window_items"):
-            segment.wrongs += label_counts.wrong(segment)
+            segment.wrongs += labels_before_shift(segment)
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced(self.capture.numbers_at_steps) \
             + ([] if self.meaning.weight_decay else self.capture.reads.decays_unevenly()) + self.late()
@@ -281,7 +268,7 @@ class Recorder:
             return 2
         if case["model"]["layers"][0].get("tensors") == {}:
             return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs() + segment.wrongs, show)
-        folders.is_free(folder)
+        verdict.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       places=self.capture.places.text(), sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options, before)

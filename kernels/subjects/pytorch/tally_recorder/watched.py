@@ -5,13 +5,13 @@ import os
 import shutil
 import threading
 
-from . import folders, verdict
-from .errors import CaptureError
-from .guard import Guard, told
-from .losses import SeesLosses
+from . import verdict
+from .capture.losses import SeesLosses
+from .capture.steps import SeesSteps
 from .ranks import several
 from .recorder import Recorder
-from .steps import SeesSteps
+from .user_code import CaptureError, Guard, in_one_line
+from .verdict import worst
 
 BEHIND_THE_LOOP = ("nice", "-n", "19") if shutil.which("nice") else ()  # the program takes what processor time the loop leaves
 WORDS = {0: "pass", 1: "fail", 2: "error", 4: "not judged"}
@@ -40,10 +40,6 @@ def figures_of(code, documents):
     return {**figures, "tally/drift": max(drifts)} if drifts else figures
 
 
-def worst(codes):
-    return max(codes, key=lambda code: (code != 0, code != 4, code))
-
-
 def written(path):
     """When a file was written; None where there is none."""
     return os.stat(path).st_mtime_ns if os.path.exists(path) else None
@@ -67,7 +63,7 @@ class Stretch:
             return work(*arguments)
         except Exception as problem:  # pylint: disable=broad-except
             self.code = 2
-            self.verdicts.append(f"error: {told(problem)}")
+            self.verdicts.append(f"error: {in_one_line(problem)}")
             return None
 
     def judge(self, recorder, program):
@@ -107,7 +103,7 @@ class Watched:
             raise CaptureError("watch: found several processes, expected one, as ranks are judged together at the end; pass "
                                "every= in its place, or ranks=False")
         self.program, self.out = verdict.command(tally), out
-        folders.can_be_written(out)
+        verdict.can_be_written(out)
         self.make = functools.partial(Recorder, model, optimizer, windows=windows, **options)
         self.watch, self.report, self.show, self.micro_batches = watch, report, show, micro_batches
         self.optimizer, self.guard = optimizer, Guard()
@@ -226,7 +222,7 @@ class Watched:
             self.recorder.__exit__(kind)
         self.steps.remove()
         if self.guard.problem is not None:
-            self.show(f"error: nothing was watched from window {self.window} on: {told(self.guard.problem)}")
+            self.show(f"error: nothing was watched from window {self.window} on: {in_one_line(self.guard.problem)}")
             self.codes[self.window] = 2
 
     def ends(self, kind):

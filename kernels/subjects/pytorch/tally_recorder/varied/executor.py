@@ -1,11 +1,18 @@
-"""What a program that judges asks for is run here: runs of one loop, and how far each ends from its whole batch."""
+"""Runs that `tally vary` asks for, until it has a verdict, and how far each ends from the whole batch."""
+import json
+import os
+import shutil
+import tempfile
+import traceback
 from dataclasses import dataclass, field
 
 import torch
 
-from ..errors import CaptureError
+from ..user_code import CaptureError, own_frame
+from ..verdict import command, run
 
-
+DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded alike for every window: rows of other micro-batches may "
+                   "have other numbers")
 CHUNK = 1 << 17  # elements of a tensor that are compared at once: they stay in a processor's cache
 ASK = {"sizes": None, "ranks": 1, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
 
@@ -90,6 +97,13 @@ class Executor:
         return self.wholes[moved, frozen]
 
 
+def error_of(problem):
+    """What ended a run early."""
+    frame = own_frame(traceback.extract_tb(problem.__traceback__))
+    return {"type": type(problem).__name__, "text": " ".join(str(problem).split())[:200],
+            "file": frame and frame.filename, "line": frame and frame.lineno}
+
+
 def figure(value):
     """A number of vary.json, where one that is not finite is null."""
     value = float(value)
@@ -148,3 +162,98 @@ def differences(left, reference, scales=None, stepped=()):
         found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two)),
                       **({"stepped": True} if name in stepped else {})})
     return found
+
+
+FILE, PAGE = "vary.json", "vary.html"
+
+
+class VaryFailed(AssertionError):
+    """What a test that varies its loop raises."""
+
+
+@dataclass
+class Verdict:
+    """`partition` is the coarsest that fails, `drift` how far those that pass end from the whole batch in float32, `weights`
+    those of a row of each micro-batch. `page` is what `tally vary` wrote, where the folder was kept."""
+    passed: bool
+    cause: str
+    sentence: str
+    partition: tuple
+    drift: float
+    gaps: list = field(default_factory=list)
+    weights: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    page: str = ""
+
+    def raise_if_failed(self):
+        __tracebackhide__ = True  # of pytest
+        if not self.passed:
+            raise VaryFailed(f"{self.sentence}\n{self.page}")
+
+
+def make_folder(folder, name):
+    """A folder to write to."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (OSError, TypeError) as problem:
+        raise CaptureError(f"{name}: found {folder} ({getattr(problem, 'strerror', None) or problem}), expected a folder that can be written; "
+                           "name one") from None
+
+
+def write_document(folder, document):
+    path = os.path.join(folder, FILE)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file, allow_nan=False)
+    os.replace(path + ".new", path)
+
+
+def ask_program(program, folder):
+    """What the program says of a folder, or wants to be run there."""
+    done = run(program, "vary", folder, "--json")
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        said = " ".join((done.stderr or done.stdout).split())[:300]
+        raise CaptureError(f"tally: found {program}, which says of {folder}: {said or 'nothing'}; expected a verdict of `tally vary`; "
+                           "pass tally= or set TALLY") from None
+
+
+def judged(executor, folder, tally=None):
+    """What the program says in the end, and the document that says it. All that is run is written to `folder`."""
+    program = command(tally)
+    document = {**executor.head(), "runs": [], "weights": [], "notes": [], "layers": []}
+    while True:
+        write_document(folder, document)
+        answer = ask_program(program, folder)
+        if answer["verdict"] != "asks":
+            return answer, document
+        for ask in answer["asks"]:
+            if "run" in ask:
+                document["runs"].append(executor.run(ask["run"]))
+            else:
+                document["weights"].append(executor.weights(ask["weights"]))
+            document["notes"], document["layers"] = executor.notes, executor.layers
+            document["equal_only"] = executor.equal_only
+
+
+def verdict_of(executor, out=None, tally=None):
+    """Runs it in the folder `out`, or in one that is removed where the loop passes."""
+    if out is not None:
+        make_folder(out, "out")
+    folder, kept = out or tempfile.mkdtemp(prefix="tally-vary-"), out is not None
+    try:
+        answer, _ = judged(executor, folder, tally)
+        if answer["verdict"] == "error":
+            raise CaptureError(f"vary: {answer['sentence']}")
+        if answer["verdict"] == "fail" and DRAWN_ELSEWHERE in executor.notes:
+            raise CaptureError("vary: found a step that draws from Python's or NumPy's generator, other numbers with other micro-batches, "
+                               "expected PyTorch's, whose numbers are dealt by rows; draw with torch, or in `data`")
+        kept = kept or answer["verdict"] == "fail"
+        if kept:
+            run(command(tally), "vary", folder)
+    finally:
+        if not kept:
+            shutil.rmtree(folder)
+    return Verdict(answer["verdict"] == "pass", answer["cause"], answer["sentence"], tuple(answer["partition"]), answer["drift"],
+                   answer["gaps"], answer.get("weights", {}).get("found", []), answer["notes"],
+                   os.path.join(folder, PAGE) if kept else "")
