@@ -1,7 +1,8 @@
 # The recorder of PyTorch loops, where there is a PyTorch.
 set(recorder ${CMAKE_CURRENT_LIST_DIR})
-file(GLOB recorder_tests CONFIGURE_DEPENDS ${recorder}/loops/*_test.py ${recorder}/model/*_test.py ${recorder}/ranks/*_test.py
-  ${recorder}/steps/*_test.py ${recorder}/vary/*_test.py)
+file(GLOB_RECURSE recorder_tests CONFIGURE_DEPENDS ${recorder}/*_test.py)
+set(framework_tests ${recorder_tests})
+list(FILTER recorder_tests EXCLUDE REGEX tests/recorder/frameworks/)
 foreach(script IN LISTS recorder_tests)
   cmake_path(GET script STEM name)
   add_test(NAME recorder.${name} COMMAND /usr/bin/python3 -B ${script})
@@ -13,7 +14,7 @@ endforeach()
 # for by ctest -C frameworks -L frameworks.
 add_test(NAME recorder.frameworks.environment COMMAND /usr/bin/python3 -B ${recorder}/frameworks/environment_test.py)
 set_tests_properties(recorder.frameworks.environment PROPERTIES LABELS unit TIMEOUT 120)
-file(GLOB_RECURSE framework_tests CONFIGURE_DEPENDS ${recorder}/frameworks/*_test.py)
+list(FILTER framework_tests INCLUDE REGEX tests/recorder/frameworks/)
 list(FILTER framework_tests EXCLUDE REGEX environment_test)
 foreach(script IN LISTS framework_tests recorder_tests)
   cmake_path(GET script STEM name)

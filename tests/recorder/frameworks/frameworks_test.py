@@ -61,7 +61,6 @@ class Tails(unittest.TestCase):
             self.assertIn("  looks like last-window-wrong-divisor (explains 100 % of the error)\n"
                           "    a short window is divided by the K of the others, not by its own:", text)
 
-
     def test_they_pass_where_this_is_what_is_meant(self):
         for loop in self.loops():
             for rows, meant in ((data.SHORT_BATCH, "mean_of_means"), (data.SHORT_WINDOW, "mean_of_means_configured")):

@@ -205,7 +205,7 @@ class NamesWhatPassedInSilence(unittest.TestCase):
             found, said = verdict_of(trained(model, optimizer, weight_decay=stated))
             self.assertEqual(found, code, said)
             if code == ERROR:
-                self.assertIn(f"error: weight_decay: found {words[0]!r} among what is excluded, which no parameter is", said)
+                self.assertIn(f"error: weight_decay: found {words[0]!r} in exclude, which names no parameter", said)
 
     def test_a_term_that_sends_nothing_back(self):
         def with_bonus(with_gradient):

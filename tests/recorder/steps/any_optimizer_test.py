@@ -253,7 +253,7 @@ class ByItself(unittest.TestCase):
                 return self.last(self.words(x.abs().long()[:, 0]))
 
         said = self.judged(Loop(sgd(), model=Words), last="pass, but not judged: some parameters")
-        self.assertIn("not judged: model.words.weight has sparse gradients, of which no case states the order", said)
+        self.assertIn("not judged: model.words.weight has sparse gradients, whose order of addition no case states", said)
         alone = Loop(torch.optim.SparseAdam, model=lambda: torch.nn.Sequential(Words().words, torch.nn.Flatten()))
         alone.data = lambda rows: (torch.randint(0, 10, (rows, 1)), torch.randint(0, 4, (rows,)))
         said = self.judged(alone, last="not judged: nothing is left that a case states", code=UNJUDGED)

@@ -56,7 +56,7 @@ class DrawnByRows(unittest.TestCase):
             with self.subTest(layer):
                 verdict = varied(RIGHT, lambda layer=layer: made(OPTIMIZERS["SGD"], copy.deepcopy(layer)))
                 self.assertTrue(verdict.passed, verdict.sentence)
-                self.assertIn("what bernoulli_ draws was dealt by rows", verdict.notes[0])
+                self.assertIn("draws by bernoulli_ were dealt by rows", verdict.notes[0])
         for draw in self.DRAWS:
             verdict = varied(noisy(lambda n, N, K: n / N, draw))
             self.assertTrue(verdict.passed, verdict.sentence)
@@ -91,10 +91,10 @@ class DrawnByRows(unittest.TestCase):
     def test_what_cannot_be_dealt(self):
         dropped = varied(noisy(lambda n, N, K: n / N, lambda x: F.dropout(x.repeat(2, 1)[: len(x) + 1], 0.5)[: len(x)]))
         self.assertTrue(dropped.passed, dropped.sentence)
-        self.assertEqual(dropped.notes[0], "dropout was off: what bernoulli_ draws cannot be dealt by rows")
+        self.assertEqual(dropped.notes[0], "dropout was off: draws by bernoulli_ cannot be dealt by rows")
         again = varied(noisy(lambda n, N, K: n / N, lambda x: checkpoint(lambda x: F.dropout(x, 0.5), x.requires_grad_(), use_reentrant=False)))
         self.assertTrue(again.passed, again.sentence)
-        with self.assertRaisesRegex(tally_recorder.CaptureError, "draws by randperm what cannot be dealt by rows"):
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "draws by randperm cannot be dealt by rows"):
             varied(noisy(lambda n, N, K: n / N, lambda x: x[torch.randperm(len(x))]))
 
 

@@ -134,7 +134,7 @@ class Found(unittest.TestCase):
             state.setdefault("seen", []).append(torch.ones(2))
         verdict = varied(loop(lambda n, N, K: n / N, behind=logs))
         self.assertTrue(verdict.passed, verdict.sentence)
-        self.assertIn("not compared: what the loop makes as it goes, or makes anew with other extents (seen.0)", verdict.notes)
+        self.assertIn("not compared: tensors that the loop makes as it goes, or anew with other extents (seen.0)", verdict.notes)
 
     def test_complex_parameters_train(self):
         def step(state, micro_batches):

@@ -105,7 +105,7 @@ def vary_options(arguments):
     parser.add_argument("--nproc", default="", metavar="RANKS", help="numbers of ranks, as 2,4, that the same rows are dealt to as well: "
                         "processes with torchrun's environment variables, joined by gloo. {rows} and {k} are one rank's then, "
                         "{ranks} how many there are")
-    parser.add_argument("--seed", type=int, default=0, help="of the generators, and of the partitions that are drawn (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the generators, and of the partitions that are drawn (0)")
     parser.add_argument("--out", default="tally-out/vary", help="the folder for vary.json, vary.html and what the runs said "
                         "(tally-out/vary)")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")

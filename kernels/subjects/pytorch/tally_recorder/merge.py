@@ -11,8 +11,12 @@ from .capture.segment import CHUNK, Kept
 from .user_code import CaptureError
 from .verdict import concluded
 
-DTYPES = {name: dtype for dtype, name in verdict.NAMES.items()}
+DTYPES = {name: dtype for dtype, name in verdict.DTYPE_NAMES.items()}
 PART_TENSORS, PART_TAPS, PART_SAID = "case.safetensors", "trace.safetensors", "part.json"
+ROWS = ("x", "tokens", "target", "positions")
+ALIKE = {"model": "networks", "normalisation": "normalisations", "precision": "formats", "recipe": "recipes",
+         "execution": "ways to add up"}
+RECORD_AGAIN = "record all ranks again, into an empty folder"
 
 
 def folder_of(folder, rank):
@@ -88,7 +92,7 @@ def tensors_in(path):
 
 
 class Files:
-    """In the place of a scratch file: copies tensors out of the files that they lie in."""
+    """Stands in for a scratch file: copies tensors out of the files that they lie in."""
 
     @staticmethod
     def copy(kept, into):
@@ -101,12 +105,6 @@ class Files:
                     raise CaptureError(f"{kept.path}: found its end too early, expected a whole file; record again")
                 into.write(piece)
                 left -= len(piece)
-
-
-ROWS = ("x", "tokens", "target", "positions")
-ALIKE = {"model": "networks", "normalisation": "normalisations", "precision": "formats", "recipe": "recipes",
-         "execution": "ways to add up"}
-AGAIN = "record all ranks again, into an empty folder"
 
 
 def parts_of(folder, size=None):
@@ -124,14 +122,14 @@ def parts_of(folder, size=None):
     for rank, part in all_parts.items():
         if part.said["ranks"] != size:
             raise CaptureError(f"rank {rank}: found a part of {part.said['ranks']} ranks, expected one of {size} as the "
-                               f"others are; {AGAIN}")
+                               f"others are; {RECORD_AGAIN}")
     missing = sorted(set(range(size)) - set(all_parts))
     if missing:
         raise CaptureError(f"rank {missing[0]}: found no part of it in {folder}, expected those of ranks 0 to {size - 1}; "
                            "call check on every rank, and copy the folders of all machines into one")
     for rank in range(1, size):
         if all_parts[rank].said["run"] != all_parts[0].said["run"]:
-            raise CaptureError(f"rank {rank}: found a part of another run than rank 0's, expected one run; {AGAIN}")
+            raise CaptureError(f"rank {rank}: found a part of another run than rank 0's, expected one run; {RECORD_AGAIN}")
     return [all_parts[rank] for rank in range(size)]
 
 
@@ -205,7 +203,7 @@ def whole(all_parts):
     for part in all_parts:
         for name, kept in part.tensors.items():
             if not has_rows(name) and (name not in tensors or part.said["sharded"] and kept.shape):
-                tensors.setdefault(name, []).append(kept)  # of shared parameters the rows of every rank
+                tensors.setdefault(name, []).append(kept)  # the rows of every rank, of a parameter that they share
     for part, row, count in cut(all_parts):
         for name, kept in part.tensors.items():
             if has_rows(name):
@@ -220,8 +218,7 @@ def whole(all_parts):
 
 
 def lend(all_parts, taps):
-    """Where each rank steps parameters of its own, the state of the others': the case gives it to every rank, and one
-    has it."""
+    """Gives every rank the state of a parameter that one rank steps, as the case gives it to all."""
     owners = {name: rank for rank, part in enumerate(all_parts) for name in part.said.get("owns", [])}
     for name, kept in list(taps.items()):
         window, rank, rest = name.split("/", 2)

@@ -20,8 +20,8 @@ def takes_steps(recorder):
 
 
 class Several:
-    """What `Recorder(models, [optimizer, …], …)` makes: a recorder of each optimizer, under the model with most of its
-    parameters. Backward passes belong to the step that follows them."""
+    """A loop with several optimizers, as of a GAN, `Recorder(models, [optimizer, …], …)`: a recorder of each optimizer,
+    under the model with most of its parameters. Backward passes belong to the step that follows them."""
 
     def __init__(self, recorder, models, optimizers, micro_batches, **options):
         models = list(models) if isinstance(models, (list, tuple)) else [models]
@@ -66,7 +66,7 @@ class Several:
             each.items(*args, **named)
 
     def check(self, folder, tally=None, show=print, options=()):
-        """As Recorder.check, of each optimizer in a folder of its own; the worst code."""
+        """Recorder.check of each optimizer, in a folder of its own; the worst code."""
         codes, any_steps = [], any(map(takes_steps, self.recorders))
         for name, each in zip(self.names, self.recorders):
             if any_steps and not takes_steps(each):
@@ -87,7 +87,8 @@ def are_copies(held, own):
 
 
 class StepsAlone:
-    """What `Recorder` makes where `why` no case is. Its verdict is 1 or 4, never 0."""
+    """A recording of parameters that no case states, as `why` says: each step of the optimizer is judged by itself, and
+    nothing else. Its verdict is 1 or 4, never 0."""
 
     def __init__(self, model, optimizer, why, micro_batches, *, level="state", normalisation=None, learning_rate=None, weight_decay=None,
                  clip=None, loss=True, divide="micro_batch", windows=None, start=0, every=None, **_):

@@ -10,6 +10,9 @@ from . import verdict
 from .user_code import CaptureError, in_one_line
 from .verdict import worst
 
+SAY_HOW = ("pass ranks={\"reduce\": {\"divide\": \"after\"}} (or before, loss, collective, in the words of a case file) as "
+           "the loop does it, or ranks=False to record each process as one that trains alone")
+
 
 def local(value):
     """The rank's own rows of a tensor that ranks share; any other tensor as it is."""
@@ -34,10 +37,6 @@ def can_be_cut(model, size):
         if parameter.shape[0] % size:
             raise CaptureError(f"fully_shard: found {name} with {parameter.shape[0]} rows over {size} ranks, expected a "
                                "multiple; a case cuts parameters into equal pieces, record with ranks that divide them")
-
-
-HOW = ("pass ranks={\"reduce\": {\"divide\": \"after\"}} (or before, loss, collective, in the words of a case file) as "
-       "the loop does it, or ranks=False to record each process as one that trains alone")
 
 
 def several():
@@ -86,7 +85,7 @@ class Ranks:
         self.shares = hasattr(optimizer, "_param_to_rank")  # ZeroRedundancyOptimizer: each rank steps its parameters
         if wrapper is None and not sharded and "divide" not in self.said.get("reduce", {}):
             raise CaptureError(f"ranks: found {self.size} processes and no DistributedDataParallel around the model, "
-                               f"expected to be told how gradients are divided; {HOW}")
+                               f"expected to be told how gradients are divided; {SAY_HOW}")
         if wrapper is not None and wrapper.gradient_as_bucket_view:
             raise CaptureError("DistributedDataParallel: found gradient_as_bucket_view=True, expected False, as such a "
                                "gradient is seen only when it is on its way; record with False, which leaves the same "
@@ -212,7 +211,7 @@ def write_parts(recorder, folder, run, options):
 
 
 def checked_together(recorder, folder, tally, show, options):
-    """As Recorder.check, of every rank: all return the same code, and rank 0 shows what is said."""
+    """Recorder.check of every rank: all return the same code, and rank 0 shows what is said."""
     ranks, capture = recorder.ranks, recorder.capture
     try:
         _, problem = tried(lambda: (recorder.whole(), verdict.can_be_written(folder)))

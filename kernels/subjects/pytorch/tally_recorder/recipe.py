@@ -6,6 +6,12 @@ from .user_code import CaptureError
 
 LEVELS = ("parameters", "gradients", "state", "window", "all")
 NORMALISATIONS = ("window_items", "mean_of_means", "mean_of_means_configured", "rank_means", "sum")
+# The step of a case that leaves the updates out: parameters stay where they are.
+NO_UPDATE = {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.0}, "weight_decay": {"kind": "none"}}
+CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
+UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
+DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the "
+           "loop changes its gradients")
 
 
 def one_of(name, value, allowed):
@@ -87,14 +93,6 @@ class Meaning:
         return rounds * sum(self.counts) + sum(self.counts[:rest])
 
 
-# A step that leaves parameters where they are: of a case that leaves the updates out.
-NO_UPDATE = {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.0}, "weight_decay": {"kind": "none"}}
-CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
-UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
-DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the "
-           "loop changes its gradients")
-
-
 def said_or(meaning, name, assumed, why, lines):
     """What was said of a section, or else what is assumed, with its line."""
     said = getattr(meaning, name)
@@ -126,8 +124,8 @@ def limits_of(changes):
 
 
 def is_a_division(changes):
-    """Whether every window's gradients were multiplied by one factor, which no limit of a norm asks for. Of one window
-    alone this is known where the factor is one over a whole number."""
+    """Whether every window's gradients were multiplied by one factor, which no limit of a norm asks for. One window
+    alone shows this where the factor is one over a whole number."""
     if not changes or any(change.kind != "factor" for change in changes):
         return False
     if len(changes) == 1:
@@ -158,7 +156,7 @@ def clip_assumed(changes, called, report, why_none=UNCHANGED):
 
 
 def require_sums(segment, clip):
-    """What a recorder of samples sums up of all elements, where the recipe reads them."""
+    """Refuses samples where the recipe reads all elements and no sums of them were taken."""
     if clip["kind"] == "global_norm" and str(clip.get("norm", 2)) != "2":
         raise CaptureError(f"clip: found the norm {clip['norm']}, expected 2 where elements are sampled; record all of "
                            "them (samples=None)")
@@ -189,13 +187,14 @@ def rates_assumed(segment):
 
 
 def excludes_what_is_there(decay, capture):
-    """Words that match nothing would leave out nothing, in silence. What known layers are, a case says itself."""
+    """Refuses words that match nothing, as they would leave out nothing, in silence. A case itself says what known
+    layers are."""
     for word in decay.get("exclude", []):
         bias = word == "bias" and any(name.endswith("bias") for name in capture.parameters)
         known = capture.losses.wants_input and word in ("norm", "embedding")
         if not (bias or known or word in capture.parameters):
-            raise CaptureError(f"weight_decay: found {word!r} among what is excluded, which no parameter is, expected 'bias' "
-                               "or names of parameters, as an opaque model has no other words; name them: "
+            raise CaptureError(f"weight_decay: found {word!r} in exclude, which names no parameter, expected 'bias' or "
+                               "names of parameters, as an opaque model has no other words; name them: "
                                + ", ".join(list(capture.parameters)[:8]))
 
 

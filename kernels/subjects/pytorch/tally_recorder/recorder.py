@@ -30,7 +30,7 @@ ENTERED = []  # the recorders whose loops run
 
 
 def items(per_item, mask=None, *, name="the loss", weight=1.0):
-    """As `Recorder.items`, of every recorder whose loop runs; where none does nothing happens."""
+    """Calls `Recorder.items` of every recorder whose loop runs; does nothing where none does."""
     for recorder in ENTERED:
         recorder.items(per_item, mask, name=name, weight=weight)
 
@@ -40,11 +40,11 @@ class Recorder:
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
     `level` says how much is kept, `windows`, `start` and `every` of which windows, `samples` how many elements of each
-    tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
-    model. Of processes that torch.distributed has joined each records its rank; `ranks` says in the words of
-    `execution.ranks` how they add up, False that each is to be recorded alone. Of several optimizers, `Recorder([model, …],
-    [optimizer, …], …)`, each is recorded by itself. Of parameters in a format that no case has, the steps alone are judged.
-    With `watch=N` one window in N is judged while the loop goes on: see `watched.py`."""
+    tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque model.
+    Processes that torch.distributed has joined record a rank each; `ranks` says in the words of `execution.ranks` how
+    they add up, False that each is recorded alone. Several optimizers, `Recorder([model, …], [optimizer, …], …)`, are
+    recorded one by one. The steps alone are judged where parameters have a format that no case has. `watch=N` has one
+    window in N judged while the loop goes on: see `watched.py`."""
 
     def __new__(cls, model, optimizer, micro_batches, *, watch=None, **options):
         if watch is not None:
@@ -122,7 +122,7 @@ class Recorder:
         return self
 
     def listeners(self):
-        """Whom the mode that sees losses tells, once attached."""
+        """What the mode that sees losses tells, once attached."""
         guard, layers = self.capture.guard, self.capture.losses.layers
         layers = layers if layers and layers.hears_of_functions() else None
         return guard.hook(self.capture.losses.called), layers and guard.listener(layers), self.heard
@@ -166,9 +166,10 @@ class Recorder:
         gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered, guard).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, self.capture.sums.remove, self.statistics.remove, scaler.remove, schedules.remove, steps.remove,
-                        self.clips.remove, gradients.remove] + logits + ([layers.remove] if layers else []) + \
-            ([masks.remove] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
+        self.entered = [each.remove for each in (self.outside, hook, self.capture.sums, self.statistics, scaler, schedules, steps,
+                                                 self.clips, gradients)]
+        self.entered += logits + [each.remove for each in (layers, masks) if each] + attention + \
+            ([fused.remove] if fused else []) + gathered
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -185,21 +186,21 @@ class Recorder:
         self.finished = True
 
     def items(self, per_item, mask=None, *, name="the loss", weight=1.0):
-        """Says what counts of a term of the loss: `per_item` holds a loss for each item, before it is summed up, `mask` which
-        of them count. In what is sent back each is to weigh `weight` over the window's items (as `normalisation` says), and
-        the gradient that arrives at `per_item` is what it weighs. Terms of different names are judged apart."""
+        """Says what counts of a term of the loss: `per_item` holds a loss for each item, before it is summed up, `mask`
+        which of them count. Each is to weigh `weight` over the window's items (as `normalisation` says), and the
+        gradient that arrives at `per_item` is what it weighs. Terms of different names are judged apart."""
         self.capture.guard.tried(self.capture.losses.declare, per_item, mask, name, weight, place_of_call())
 
     def added_up(self):
-        """For a loop that adds up over ranks by calls of its own: called on every rank in every window, where the sum
-        stands in .grad, divided as `ranks` says, and nothing else has touched it. What changes gradients from there on
-        is the loop's clip, or with divide="window" its division."""
+        """Says that a loop which adds up over ranks by calls of its own has done so: called on every rank in every
+        window, where the sum stands in .grad, divided as `ranks` says, and nothing else has touched it. What changes
+        gradients from there on is the loop's clip, or its division with divide="window"."""
         self.capture.sums.marked()
 
     def check(self, folder, tally=None, show=print, options=()):
-        """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
-        where there is no capture to judge; of several stretches of windows the worst. Of ranks all call it together, and
-        rank 0 judges what they recorded."""
+        """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, the
+        worst of several stretches of windows, or 2 where there is no capture to judge. Ranks call it together, and rank
+        0 judges what they recorded."""
         if self.ranks:
             return checked_together(self, folder, tally, show, options)
         try:
@@ -239,7 +240,7 @@ class Recorder:
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
-                                                 "local" in options)
+                                                "local" in options)
         report = self.capture.report
         if self.others:
             lines.append(f"assumed: {listed(list(self.others))} are the optimizer's parameters that the model does not have")
@@ -275,7 +276,7 @@ class Recorder:
         return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
 
     def late(self):
-        """What changes gradients behind the step: a clip by its name."""
+        """Lines for what changes gradients behind the step: a clip by its name."""
         return self.clips.lines() if self.clips.late else self.capture.writes.lines()
 
     def wrongs(self):

@@ -7,6 +7,12 @@ import torch
 
 from .user_code import Hooked, caller, held_by, name_in, place_of
 
+THE_LOSS = "the loss"
+INTO_PARAMETERS = "and the step takes it into the parameters"
+MOST_REDUCTIONS = 32  # the last ones that are kept
+PROPOSAL = "to have the loss at"  # how a line begins that proposes a call of `Recorder.items`
+ITEMS = "items: "  # how the line of a declared term that was judged begins
+
 
 def first_of_each(lines):
     """The first line of each kind, and how many more there are."""
@@ -29,7 +35,7 @@ class Report:
         self.add(self.problem_lines, (expected, next_step), f"{place}: found {found}, expected {expected}; {next_step}")
 
     def say_problem(self, line):
-        """One that is a line already."""
+        """A problem that is a line already."""
         self.add(self.problem_lines, line, line)
 
     def divided(self, change):
@@ -46,8 +52,8 @@ class Report:
                  "sends none back; compute it with gradients if it is meant to train the model")
 
     def stepped_early(self, place, counts):
-        """Before the last micro-batch of a window, whose gradient then goes on. `counts` are the micro-batches of the windows that are
-        recorded, up to this step."""
+        """A step was taken before the last micro-batch of a window, whose gradient then goes on. `counts` are the
+        micro-batches of the windows that are recorded, up to this step."""
         if self.early is None and len(counts) == 1:
             self.early = (f"{place}: a step was taken before the window's last micro-batch, whose gradient goes into the next window: step "
                           "behind the last one, `(i + 1) % K == 0`")
@@ -57,7 +63,7 @@ class Report:
         self.noted(place, "a step was taken before the window's last micro-batch")
 
     def not_cleared(self, window, names, of_some):
-        """What .grad holds as a window begins is of earlier ones."""
+        """.grad holds gradients of earlier windows as this one begins."""
         if self.early:
             return self.wrong(self.early)
         self.add(self.wrong_lines, "not cleared", (
@@ -97,7 +103,7 @@ class Report:
         self.noted_lines[line] = line, 0
 
     def say_of_kind(self, kind, line):
-        """The first of a kind counts the others."""
+        """A note, of whose kind the first counts the others."""
         self.add(self.noted_lines, kind, line)
 
     def notes(self):
@@ -108,10 +114,6 @@ class Report:
 
     def wrongs(self):
         return first_of_each(self.wrong_lines)
-
-
-LOSS = "the loss"
-INTO = "and the step takes it into the parameters"
 
 
 def counted(first, others):
@@ -128,10 +130,10 @@ def note_finite(segment, m, what, value):
 
 
 def found_not_finite(segment):
-    """(window, micro-batch, what, how), of a micro-batch its loss first; windows whose overflow the scaler found are as they
+    """(window, micro-batch, what, how), a micro-batch's loss first; windows whose overflow the scaler found are as they
     should be."""
     found = [place for place in segment.not_finite if place[0] < len(segment.windows) and place[0] not in segment.skipped]
-    return sorted(found, key=lambda place: (place[0], place[1], place[2] != LOSS))
+    return sorted(found, key=lambda place: (place[0], place[1], place[2] != THE_LOSS))
 
 
 def not_finite(segment):
@@ -150,8 +152,8 @@ def stepped_into(segment, names, place):
         left = [part for name in names for part in segment.taps.get(f"w{w}/optimizer/{name}", ())]
         if not all(bool(torch.isfinite(segment.scratch.tensor(part)).all()) for part in left):
             at = "\n  at {file}:{line}: {text}".format(**place) if place else ""
-            return [f"{what} is {how}, first in window {segment.first + w}, micro-batch {m}, {INTO}: find what leaves the range in the forward "
-                    f"or backward pass there, torch.autograd.set_detect_anomaly(True); what lies behind it accuses nothing{at}"]
+            return [f"{what} is {how}, first in window {segment.first + w}, micro-batch {m}, {INTO_PARAMETERS}: find what leaves the "
+                    f"range in the forward or backward pass there, torch.autograd.set_detect_anomaly(True); all that follows is not finite either{at}"]
     return []
 
 
@@ -163,7 +165,7 @@ class Outside(Hooked):
         self.frozen = frozen  # when the recorder was made, in a group of the optimizer
 
     def leave(self, held):
-        """Those that another recorder has."""
+        """Leaves out those that another recorder has."""
         self.parameters = {name: parameter for name, parameter in self.parameters.items() if id(parameter) not in held}
 
     def attach(self):
@@ -193,15 +195,12 @@ class Outside(Hooked):
         return found
 
 
-MOST = 32  # of the last that are kept
-PROPOSAL = "to have the loss at"  # how a line begins that proposes a call of `Recorder.items`
-
-
 class Reductions:
-    """Hears of every call; keeps those that reduce a tensor with a gradient to one number."""
+    """Keeps the calls that reduce a tensor with a gradient to one number, as a loss that is not known does: there the
+    user can say what counts."""
 
     def __init__(self):
-        self.found = collections.deque(maxlen=MOST)
+        self.found = collections.deque(maxlen=MOST_REDUCTIONS)
 
     def called(self, function, arguments, result):
         if getattr(function, "__name__", "") not in ("sum", "mean") or not arguments or not isinstance(result, torch.Tensor):
@@ -216,6 +215,3 @@ class Reductions:
         place, name = next((by_node[node] for node in nodes if node in by_node), (None, None))
         return place and (f"{PROPOSAL} {place} judged, say what counts: tally_recorder.items({name or 'per_item'}, mask), where "
                           f"{name or 'per_item'} is what it adds up there and mask which of it counts")
-
-
-ITEMS = "items: "  # how the line of a declared term that was judged begins

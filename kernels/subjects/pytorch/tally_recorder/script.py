@@ -14,7 +14,7 @@ from .capture.windows import Plan
 from .other_recorders import StepsAlone
 from .recipe import Meaning
 from .recorder import Recorder
-from .user_code import CaptureError, Guard, held_by, in_one_line
+from .user_code import CaptureError, Enough, Guard, held_by, in_one_line
 from .watched import windows_of
 
 
@@ -45,18 +45,14 @@ def check_arguments(micro_batches, level="state", normalisation=None, learning_r
 
 
 def stays_joined(destroy):
-    """In the place of destroy_process_group: the group of all processes is left to the process's end."""
+    """Stands in for destroy_process_group: the group of all processes is left to the process's end."""
     return lambda group=None: destroy(group) if group is not None else None
 
 
-class Enough(BaseException):
-    """Ends a script whose windows are all recorded; no script's `except Exception` holds it up."""
-
-
 class Watch:
-    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. Where none can be made
-    the script runs to its end all the same, and why is said then. With `stop` the script ends at the first loss after the last
-    window to record, or where nothing can be recorded."""
+    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. The script runs
+    to its end also where none can be made, and why is said then. `stop` ends the script at the first loss after the
+    last window to record, or where nothing can be recorded."""
 
     def __init__(self, stop=False, **options):
         check_arguments(**options)
@@ -66,7 +62,7 @@ class Watch:
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
         self.mode = SeesLosses(self.loss)
-        self.inputs = {}  # of the modules called until then: one of them turns out to be the model
+        self.inputs = {}  # what modules were called with until then: one of them turns out to be the model
         self.call = torch.nn.Module.__call__
 
         def made(optimizer, *args, **kwargs):
@@ -84,10 +80,9 @@ class Watch:
             return self.call(module, *args, **kwargs)
 
         torch.optim.Optimizer.__init__, torch.autograd.backward, torch.nn.Module.__call__ = made, backward, called
-        self.first = backward
 
     def attach(self):
-        """Once."""
+        """Attaches a recorder, once."""
         if self.recorder is not None:
             return
         torch.nn.Module.__call__ = self.call

@@ -12,12 +12,19 @@ import traceback
 
 import torch
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+MACHINERY = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, torch.__file__))
+LIBRARIES = tuple(folder + os.sep for folder in (os.path.dirname(os.path.dirname(torch.__file__)), *(
+    sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))))  # Debian keeps its own elsewhere
+TYPED = ("<stdin>", "<ipython-input")  # other code without a file was made by a library
+
 
 class CaptureError(Exception):
     """Something that no capture can be made of: one line with place, what was found, what was expected, what to do."""
 
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+class Enough(BaseException):
+    """Ends a script whose windows are all seen; no script's `except Exception` holds it up."""
 
 
 def in_one_line(problem):
@@ -83,6 +90,8 @@ class Listener:
 
 
 def unseen(method):
+    """Runs a method outside of the mode that looks for losses: the recorder's own arithmetic is nobody's loss."""
+
     @functools.wraps(method)
     def run(*args, **kwargs):
         with torch._C.DisableTorchFunction():
@@ -145,15 +154,9 @@ def put_everywhere(pairs):
                 space[name] = other[id(space[name])]
 
 
-MACHINERY = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, torch.__file__))
-LIBRARIES = tuple(folder + os.sep for folder in (os.path.dirname(os.path.dirname(torch.__file__)), *(
-    sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))))  # Debian keeps its own elsewhere
-TYPED = ("<stdin>", "<ipython-input")  # other code without a file was made by a library
-
-
 def own_frame_of(frames, file_of):
-    """Of frames, the innermost first: that of the user's program, or at least of neither PyTorch nor the recorder; None where
-    there is none."""
+    """The user's own frame among these, the innermost first, or else one of neither PyTorch nor the recorder; None
+    where there is none."""
     outside = None
     for frame in frames:
         file = file_of(frame)
@@ -230,18 +233,18 @@ class Places:
 
 
 def own_frame(frames):
-    """Of frames, the innermost last, that of the user's program."""
+    """The user's own frame among these, the innermost last."""
     return own_frame_of(reversed(frames), lambda frame: frame.filename)
 
 
 def place_of_frames(frames):
-    """The same as an entry of vary.json."""
+    """The place of these frames as an entry of vary.json."""
     frame = own_frame(frames)
     return frame and {"file": frame.filename, "line": frame.lineno, "text": linecache.getline(frame.filename, frame.lineno).strip()}
 
 
 def frames_of(formatted):
-    """Of a formatted stack, innermost last."""
+    """The frames of a formatted stack, the innermost last."""
     found = re.finditer(r'^  File "(.*)", line (\d+), in (.*)$', "".join(formatted), re.MULTILINE)
     return [traceback.FrameSummary(match[1], int(match[2]), match[3]) for match in found]
 

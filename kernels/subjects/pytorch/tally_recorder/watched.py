@@ -46,7 +46,7 @@ def written(path):
 
 
 def conclusion(said):
-    """Of what a verdict says: its last line that is no detail of another."""
+    """The last line of a verdict that is no detail of another."""
     return next(line for line in reversed(said.splitlines()) if not line.startswith(" "))
 
 
@@ -91,10 +91,10 @@ class Stretch:
 
 
 class Watched:
-    """Stretches of `windows` windows each, the first at window `start`, then every `watch` windows; each has a folder in
-    `out`. Between them nothing but the optimizer's steps is looked at, by which windows are counted. `show` and `report(step, figures)` are called by
-    the loop's own thread, at the step behind which a stretch was judged. A stretch that is due while the one before is
-    still being judged is left out, and this is said."""
+    """Stretches of `windows` windows each, the first at window `start`, then every `watch` windows; each has a folder
+    in `out`. Windows are counted between them by the optimizer's steps, and nothing else is looked at. `show` and
+    `report(step, figures)` are called by the loop's own thread, at the step behind which a stretch was judged. A
+    stretch that is due while the one before is still being judged is left out, and this is said."""
 
     def __init__(self, model, optimizer, micro_batches, *, watch, report=None, out="tally-out/watched", tally=None, show=print,
                  windows=1, start=0, **options):
@@ -118,7 +118,7 @@ class Watched:
 
     @property
     def capture(self):
-        """Of the stretch that is being recorded."""
+        """The capture of the stretch that is being recorded; None between two."""
         return self.recorder.capture if self.recording else None
 
     def heard(self, *call):
@@ -149,7 +149,8 @@ class Watched:
         self.between()
 
     def between(self, clips=None):
-        """Behind a step, and before the first: a stretch ends when the windows behind it have begun."""
+        """Ends and begins stretches, behind a step and before the first: one ends when the windows behind it have
+        begun."""
         if self.recording and (self.capture.segments and self.capture.segment is None or self.capture.guard.problem is not None):
             self.stretch_ends()
         self.deliver()

@@ -1,7 +1,7 @@
 """Hears what the loop does and keeps it: one tap an event, under the window that the loop is meant to be in."""
 import torch
 
-from ..report import LOSS, Report, note_finite
+from ..report import THE_LOSS, Report, note_finite
 from ..user_code import CaptureError, Guard, Places, unseen, way_of_call
 from .accumulation import Buffers, Change, same
 from .gradients import GradientWrites, Norms
@@ -41,14 +41,14 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
         self.stale_casts = SeesStaleCasts(parameters)
-        self.guard, self.places = Guard(), Places()  # of all calls from the loop
-        self.moves = {}       # of schedules since the last step
-        self.others = []      # of a loop with several optimizers: tell each other's capture of a step
+        self.guard, self.places = Guard(), Places()  # all calls from the loop go through them
+        self.moves = {}       # those of schedules since the last step
+        self.others = []      # captures of the loop's other optimizers, which are told of a step
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
         self.writes = GradientWrites(parameters.values(), self.is_late)
         self.differentiating, self.taken = 0, None  # inside of torch.autograd.grad; where it was called since the last step
-        self.way, self.ways, self.took_step = None, [], True  # of the window's backward passes, where they were called; whether a step followed
+        self.way, self.ways, self.took_step = None, [], True  # where the window's backward passes were called; whether a step followed
         self.elsewhere = False  # whether the window's gradients are taken at other weights than the last step left, behind a window without one
         self.since_step, self.clip_began = 0, False  # backward passes since the last step; whether a clip followed the last
 
@@ -97,7 +97,6 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
         self.steps = self.skips = 0
         self.unscaled, self.norms.found = False, []
 
-
     @unseen
     def gradient(self, name, value):
         """One parameter's gradient in a backward pass, before it is added to the buffer."""
@@ -138,7 +137,7 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
         if self.open is None:
             return
         for root in self.roots if self.segment else ():
-            note_finite(self.segment, len(self.segment.windows[-1]) - 1, LOSS, root)
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, THE_LOSS, root)
         self.roots = []
         if self.segment:
             self.segment.windows[-1][-1] = self.losses.micro_batch_ends(self.segment, self.open)

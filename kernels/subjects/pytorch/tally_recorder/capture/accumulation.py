@@ -133,10 +133,11 @@ class Change:
 
 
 class Buffers:
-    """Of a capture."""
+    """The part of a capture that follows the accumulated gradients until a step reads them."""
 
     def look_at_buffers(self, window, m):
-        """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
+        """Compares the gradients before the first of them moves: they are cleared before a window, and left alone
+        inside of it."""
         if m > 0:
             self.sums.look("the next micro-batch", between=True)
         change, taps = Change(), []
@@ -146,7 +147,7 @@ class Buffers:
             if m == 0:
                 if not is_zero(now):
                     left.append(name)
-                self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
+                self.latest.pop(name, None)  # it was of the window before: what .grad holds now is what counts
                 handed_over = now is None
             else:
                 before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -180,7 +181,8 @@ class Buffers:
         self.report.changed_between(change, f"window {window}, before micro-batch {m}")
 
     def tap_buffer_before(self, name, value, m):
-        """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
+        """Taps what .grad holds before a micro-batch, unless the buffer behind the last one is not tapped: this would
+        hide what happened in between."""
         if value is not None and self.meaning.at("gradients" if m == 0 else "state"):
             self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
 
@@ -195,7 +197,7 @@ class Buffers:
                 "overwritten; return a clone from that backward"))
 
     def stands_alone(self):
-        """Whether a case can take a change of the gradients as it is: of an opaque model, on one rank."""
+        """Whether a case can take a change of the gradients as it is, as it can for an opaque model on one rank."""
         return not (self.sums or self.losses.wants_input or self.steps or self.meaning.divide == "window")
 
     def put_in_place(self, place, scale=1.0):
@@ -256,7 +258,7 @@ class Buffers:
         return True
 
     def buffers_are_final(self):
-        """At levels without buffers, the one that the step reads is tapped."""
+        """Taps the buffer that the step reads, at levels without buffers."""
         if self.meaning.at("state") or self.unscaled or self.sums:
             return
         for name in self.parameters:
@@ -264,7 +266,7 @@ class Buffers:
                 self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
 
     def write_changes(self, segment):
-        """What was taken for a clip and is none: the gradients of each window as they were changed."""
+        """Writes the gradients of each window as they were changed by what was taken for a clip and is none."""
         for i, change in enumerate(segment.changes):
             if change.kind not in ("factor", "clamp"):
                 continue

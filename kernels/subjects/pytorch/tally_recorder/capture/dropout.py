@@ -12,7 +12,7 @@ INSTEAD = "record the model as opaque, or without this dropout (p = 0)"
 
 
 def state_of(device):
-    """Of the generators that an operation on this device draws from."""
+    """The state of the generators that an operation on this device draws from."""
     own = [] if device.type == "cpu" else [getattr(torch, device.type).get_rng_state(device)]
     return [torch.get_rng_state(), *own]
 
@@ -29,7 +29,7 @@ def are_alike(state, other):
 
 @contextlib.contextmanager
 def drawn_again(before, device):
-    """Inside of it all is drawn as it was from `before` on until now; raises where it was not. What is saved there for
+    """All inside of it is drawn as it was from `before` on until now; raises where it was not. What is saved there for
     a backward pass is none of a checkpoint's."""
     now = state_of(device)
     restore(before, device)
@@ -69,9 +69,9 @@ def mask_of_module(module, before, x, y):
 
 def mask_of_attention(call, before, query, key, value):
     """Which weights a call of an attention kept: bool [batch, heads, tokens, keys], false also of those that it does
-    not see. `call(query, key, value)` leaves [batch, tokens, heads, width]. Without queries all weights that are seen
-    are alike, and values that are 1 for one key and 0 for all others show its weight; as many keys at a time as a
-    value is wide, so that every call has the shapes of the run's."""
+    not see. `call(query, key, value)` leaves [batch, tokens, heads, width]. All weights that are seen are alike without
+    queries, and values that are 1 for one key and 0 for all others show its weight; as many keys at a time as a value
+    is wide, so that every call has the shapes of the run's."""
     drew = not are_alike(before, state_of(query.device))
     mask = weights_above_0(call, before, query, key, value)
     if not drew and not torch.equal(mask, weights_above_0(call, before, query, key, value)):
@@ -188,7 +188,7 @@ class DropoutMasks(Hooked):
 
 
 def pairs_of(mask, rows):
-    """Of a mask [batch, heads, tokens, keys] the pairs of rows of each sequence, [pairs, heads]."""
+    """The pairs of rows of each sequence, [pairs, heads], in a mask [batch, heads, tokens, keys]."""
     lines, heads, tokens, keys = mask.shape
     places = torch.arange(lines * tokens, device=mask.device)
     places = places if rows.kept is None else places[rows.kept]
@@ -226,7 +226,8 @@ def constants_of(layers):
 
 
 class SeesAttention:
-    """Each of `watched` is given the function that a module is to call, and gives the one that it calls."""
+    """Stands in for the attention interface of Transformers: each of `watched` is given the function that a module is
+    to call, and gives the one that it calls."""
 
     def __init__(self, watched):
         from transformers.modeling_utils import AttentionInterface
@@ -245,7 +246,8 @@ class SeesAttention:
 
 
 class SeesBatchStatistics(Hooked):
-    """Hears of each BatchNorm that takes the statistics of a micro-batch while `recording()` says so."""
+    """Hears of each BatchNorm of an opaque model that takes the statistics of a micro-batch while `recording()` says
+    so."""
 
     def __init__(self, model, recording, guard):
         self.recording, self.seen, self.handles = recording, [], []

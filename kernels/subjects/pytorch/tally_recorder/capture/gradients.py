@@ -8,6 +8,11 @@ import torch
 from ..user_code import Guard, Hooked, place_of_call, put_everywhere, unseen
 from .parameters import dense
 
+VIEWS = {"__getitem__", "detach", "view", "reshape", "flatten", "narrow", "select", "t"}
+IN_PLACE = {"__setitem__", "__imul__", "__iadd__", "__isub__", "__itruediv__"}
+ALL_ALIKE = {"requires_grad_", "zero_", "_foreach_zero_"}  # leave the elements as they are, or clear them
+NORMS = (1, 2, "inf")  # a case states clips by these
+
 
 class SeesGradients(Hooked):
     """Tells `listener` of backward passes: `backward_begins(roots)`, `gradient(name, value)`, `accumulated(name)` and
@@ -74,11 +79,6 @@ class SeesGradients(Hooked):
         super().remove()
 
 
-VIEWS = {"__getitem__", "detach", "view", "reshape", "flatten", "narrow", "select", "t"}
-IN_PLACE = {"__setitem__", "__imul__", "__iadd__", "__isub__", "__itruediv__"}
-ALL_ALIKE = {"requires_grad_", "zero_", "_foreach_zero_"}  # leave the elements as they are, or clear them
-
-
 class Followed(dict):
     """Tensors by their ids, each for as long as it lives."""
 
@@ -129,9 +129,6 @@ class GradientWrites:
                                              "reads; move it before optimizer.step()"]
 
 
-NORMS = (1, 2, "inf")  # of which a case states the clip by norm
-
-
 def clip_in_words(section):
     """A clip as its call would read."""
     if section["kind"] == "value":
@@ -140,8 +137,8 @@ def clip_in_words(section):
 
 
 class SeesClips:
-    """`called` holds the clips as sections of a recipe, each once; `over` the parameters of each one's calls. Calls
-    count while `wanted()` says so."""
+    """Notes the calls of PyTorch's clips, by whichever name a loop calls them. `called` holds the clips as sections of
+    a recipe, each once; `over` the parameters of each one's calls. Calls count while `wanted()` says so."""
 
     def __init__(self):
         self.called, self.over, self.restore = [], [], []
@@ -171,7 +168,7 @@ class SeesClips:
         return clip
 
     def clips(self, section, parameters, args, kwargs):
-        """Before the call; the section of the clip."""
+        """The section of the clip that is about to run."""
         if not self.wanted():
             return None
         limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
@@ -256,12 +253,13 @@ class SeesClips:
         return {"kind": "value", "max_value": limit}
 
     def remove(self):
-        """Also takes the wrapper from modules that were loaded in between."""
+        """Puts PyTorch's clips back, also in modules that were loaded in between."""
         put_everywhere(self.restore)
 
 
 class Norms:
-    """Those of the window that is recorded. A clip that a case can state is called once, behind the last backward pass."""
+    """The norms that PyTorch's clips give back in the window that is recorded. A clip that a case can state is called
+    once, behind the last backward pass."""
 
     def __init__(self, capture):
         self.capture, self.found = capture, []

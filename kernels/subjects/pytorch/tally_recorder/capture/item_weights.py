@@ -9,50 +9,8 @@ import torch
 
 from .language_models import IGNORED
 
-ROUNDINGS = 3  # of each operation
-
-
-class Given:
-    """What one call of a term gave in one micro-batch: `items` that count of `size` in `rows`, the least and the largest
-    weight of one, and the largest of what does not count, `outside`. `operations` were passed on the way, rounding in units
-    of `unit`. `mean` says that the call divides by its own items."""
-    outside = 0.0
-
-    def __init__(self, items, size, rows, least, most, operations, unit, mean=False):
-        self.items, self.size, self.rows = Fraction(items), Fraction(size), Fraction(rows)
-        self.least, self.most, self.mean = Fraction(least), Fraction(most), mean
-        self.operations, self.unit = operations, Fraction(unit)
-        steps = (ROUNDINGS * operations + 1) * self.unit
-        self.error = steps / (1 - steps) if steps < 1 else Fraction(1)
-
-    def times(self, divisor):
-        """Between which numbers the weight that was meant lies, times `divisor`."""
-        ends = [end * divisor / (1 + sign * self.error) for end in (self.least, self.most) for sign in (1, -1) if
-                self.error < 1 or sign == 1]
-        return min(ends), max(ends)
-
-    def over(self, scale):
-        """The same where the loss was multiplied by a scale."""
-        found = Given(self.items, self.size, self.rows, self.least / scale, self.most / scale, self.operations, self.unit, self.mean)
-        found.outside = self.outside
-        return found
-
-    def equal(self):
-        """Whether all of its items may weigh the same."""
-        return self.most / (1 + self.error) <= self.least / (1 - self.error) if self.least >= 0 else \
-            self.most / (1 - self.error) <= self.least / (1 + self.error)
-
-
-class Window:
-    """The calls of one term in a window of `micro_batches`."""
-
-    def __init__(self, given, micro_batches, configured, first=None):
-        self.given, self.K, self.configured = given, micro_batches, configured
-        self.N, self.size, self.R = (sum(getattr(each, name) for each in given) for name in ("items", "size", "rows"))
-        self.first = first or self
-
-
-# By the name of a normalisation: what an item is divided by.
+ROUNDINGS = 3  # each operation has
+# What an item is divided by, by the name of a normalisation.
 MEANT = {
     "window_items": lambda k, w: w.N,
     "rank_means": lambda k, w: w.N,
@@ -92,11 +50,51 @@ DIVISORS = (
     ("divided-by-k-alone", lambda k, w: w.K, "1/K: the sum is divided by K = {K} and by no items; divide it by the window's {N}"),
     ("sum-not-mean", lambda k, w: Fraction(1), "1: nobody divides; divide the sum by the window's {N}"),
 )
+BEFORE_SHIFT = "tokens-counted-before-shift"
+
+
+class Given:
+    """What one call of a term gave in one micro-batch: `items` that count of `size` in `rows`, the least and the largest
+    weight of one, and the largest of what does not count, `outside`. `operations` were passed on the way, rounding in units
+    of `unit`. `mean` says that the call divides by its own items."""
+    outside = 0.0
+
+    def __init__(self, items, size, rows, least, most, operations, unit, mean=False):
+        self.items, self.size, self.rows = Fraction(items), Fraction(size), Fraction(rows)
+        self.least, self.most, self.mean = Fraction(least), Fraction(most), mean
+        self.operations, self.unit = operations, Fraction(unit)
+        steps = (ROUNDINGS * operations + 1) * self.unit
+        self.error = steps / (1 - steps) if steps < 1 else Fraction(1)
+
+    def times(self, divisor):
+        """The interval of the weight that was meant, times `divisor`."""
+        ends = [end * divisor / (1 + sign * self.error) for end in (self.least, self.most) for sign in (1, -1) if
+                self.error < 1 or sign == 1]
+        return min(ends), max(ends)
+
+    def over(self, scale):
+        """The same where the loss was multiplied by a scale."""
+        found = Given(self.items, self.size, self.rows, self.least / scale, self.most / scale, self.operations, self.unit, self.mean)
+        found.outside = self.outside
+        return found
+
+    def equal(self):
+        """Whether all of its items may weigh the same."""
+        return self.most / (1 + self.error) <= self.least / (1 - self.error) if self.least >= 0 else \
+            self.most / (1 - self.error) <= self.least / (1 + self.error)
+
+
+class Window:
+    """The calls of one term in a window of `micro_batches`."""
+
+    def __init__(self, given, micro_batches, configured, first=None):
+        self.given, self.K, self.configured = given, micro_batches, configured
+        self.N, self.size, self.R = (sum(getattr(each, name) for each in given) for name in ("items", "size", "rows"))
+        self.first = first or self
 
 
 def common(windows, divisor):
-    """Between which numbers the coefficient lies that all items of all windows share under a divisor; None where they
-    share none."""
+    """The interval of the coefficient that all items of all windows share under a divisor; None where they share none."""
     low = high = None
     for window in windows:
         for given in window.given:
@@ -209,8 +207,8 @@ def judge_seen(title, windows, meant, alone, first):
             return Judged(wrong=f"{title}, {weighs(place, meant, Fraction(1), first)}; looks like {mistake[0]}, "
                                 f"{filled(mistake[1], given, window)}")
         doubt = f" (or it is {mistake[0]}: {filled(mistake[1], given, window)})" if mistake and alone and given.mean else ""
-        return Judged(assumed=f"{title} has the coefficient {short(number)}, as every item of the windows weighs that over what "
-                              f"it is to be divided by{doubt}")
+        return Judged(assumed=f"{title} has the coefficient {short(number)}, as every item of the windows weighs that over its "
+                              f"divisor{doubt}")
     mistake = named(windows, 1) or named(windows)
     if mistake:
         place = departing(windows, meant, mistake[2])
@@ -221,12 +219,9 @@ def judge_seen(title, windows, meant, alone, first):
     return Judged(open_=f"{title} weighs micro-batches by a number of its own")
 
 
-BEFORE_SHIFT = "tokens-counted-before-shift"
-
-
 def token_lines(named, first):
-    """(lines, tokens of a line, labels that count) of a batch of tokens that a model is given; of labels None where it is given
-    none. None where these are no tokens."""
+    """(lines, tokens of a line, labels that count) of a batch of tokens that a model is given; the last is None where
+    it is given no labels. None where these are no tokens."""
     if first is None or first.dim() != 2 or first.is_floating_point():
         return None
     labels = named.get("labels")
@@ -252,7 +247,8 @@ def label_totals(counts, scale):
 
 
 def labels_before_shift(segment):
-    """One line where every item of every window is divided by the labels before the shift, and not by those behind it."""
+    """One line where every item of every window is divided by the labels that an opaque model was given, of which the
+    shift takes each line's first one out; no case states the shift."""
     windows = {}
     for w, *counts in segment.label_counts:
         windows.setdefault(w, []).append(counts)

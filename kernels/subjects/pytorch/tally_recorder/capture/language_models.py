@@ -9,6 +9,14 @@ from .losses import DEFAULTS
 
 IGNORED = -100  # what Transformers ignores
 COLLATOR = "use a collator that restarts them with each document, as DataCollatorWithFlattening does"
+VERSIONS = ("5.",)  # whose modules and attention interface the families below describe
+GEMMA_GATES = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu"}
+GPT2_ACTIVATIONS = {"gelu": {"kind": "gelu", "approximate": "none"}, "relu": {"kind": "relu"}, "silu": {"kind": "silu"},
+                    "tanh": {"kind": "tanh"}, **{name: {"kind": "gelu", "approximate": "tanh"}
+                                                 for name in ("gelu_new", "gelu_pytorch_tanh")}}
+# The classes of a family, whether its positions turn features, so that their differences count, and what states its layers one by
+# one, in the order in which they run.
+Family = collections.namedtuple("Family", "classes turns state")
 
 
 class TokenRows:
@@ -98,7 +106,7 @@ def lengths_between(starts):
 class FusedLoss:
     """What is kept of one such loss: no logits, but each row's loss and what it is multiplied with."""
     kind, y, d_y, unknown, averaged, fused = "cross_entropy", None, None, None, False, True
-    lines = None  # of an opaque model's tokens
+    lines = None  # those of an opaque model's tokens
     options = {**DEFAULTS, "reduction": "sum"}
 
     def __init__(self, output, token_rows, x, scratch):
@@ -128,11 +136,8 @@ def makes_no_logits(output, token_rows):
         getattr(output, "logits", None) is None and token_rows.labels is not None
 
 
-VERSIONS = ("5.",)  # whose modules and attention interface the families below describe
-
-
 def family_of(model):
-    """Of FAMILIES the one that states this model's layers; None where the model is none of Transformers'."""
+    """The one of FAMILIES that states this model's layers; None where the model is none of Transformers'."""
     kinds = [kind for kind in type(base_of(model)).__mro__ if kind.__module__.startswith("transformers.models.")]
     if not kinds:
         return None
@@ -222,9 +227,6 @@ def add_llama_layer(stated, config, layer, y, base, **gates):
     return stated.add("add", f"{prefix}sum", [y, stated.of_module(mlp.down_proj, product)])
 
 
-GEMMA_GATES = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu"}
-
-
 def gemma_layers(model, stated):
     """Llama's layers, whose looked-up rows are scaled by the root of the width, norms by one plus their weight, gates by GELU; the
     head tied to the table."""
@@ -242,11 +244,6 @@ def gemma_layers(model, stated):
 def gemma_factor(config, weight):
     """The root of the width, rounded as the table's numbers are."""
     return torch.tensor(config.hidden_size ** 0.5).to(weight.dtype).item()
-
-
-GPT2_ACTIVATIONS = {"gelu": {"kind": "gelu", "approximate": "none"}, "relu": {"kind": "relu"}, "silu": {"kind": "silu"},
-                    "tanh": {"kind": "tanh"}, **{name: {"kind": "gelu", "approximate": "tanh"}
-                                                 for name in ("gelu_new", "gelu_pytorch_tanh")}}
 
 
 def gpt2_layers(model, stated):
@@ -282,8 +279,5 @@ def add_gpt2_block(stated, config, block, y):
     return stated.add("add", f"{prefix}sum", [y, left])
 
 
-# The classes of a family, whether its positions turn features, so that their differences count, and what states its layers one by
-# one, in the order in which they run.
-Family = collections.namedtuple("Family", "classes turns state")
 FAMILIES = (Family(("LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"), True, llama_layers),
             Family(("GemmaForCausalLM",), True, gemma_layers), Family(("GPT2LMHeadModel",), False, gpt2_layers))

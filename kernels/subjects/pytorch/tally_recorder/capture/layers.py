@@ -102,7 +102,7 @@ def labels(layers):
 
 
 def readers(layers):
-    """By layer: those that read what it leaves, each with its kind and the word for that input."""
+    """Those that read what each layer leaves, with their kinds and the word for that input."""
     found, before = {}, "input"
     for label, layer in zip(labels(layers), layers):
         for word, name in zip(input_words(layer), layer.get("inputs", [before])):
@@ -139,10 +139,10 @@ class LayerTaps(Hooked):
         self.readers, self.reached = readers(described.layers), reached(described.layers)
         self.slices = {label: layer for label, layer in zip(labels(described.layers), described.layers)
                        if layer["kind"] == "slice"}
-        self.uses = described.uses  # by the id of a weight that several layers read: its name, and those layers
+        self.uses = described.uses  # a weight that several layers read, by its id: its name, and those layers
         self.scaled = {layer["inputs"][0]: label for label, layer in zip(labels(described.layers), described.layers)
                        if layer["kind"] == "scale"}
-        self.to_be_scaled = {}  # by the id of what a layer left: it, and the layer that is to scale it
+        self.to_be_scaled = {}  # what a layer left, by its id, and the layer that is to scale it
         self.rows, self.pending, self.handles = None, {}, []
 
     def attach(self):
@@ -220,7 +220,7 @@ class LayerTaps(Hooked):
                 self.left(name, rows)
 
     def place_of_gradient(self, name):
-        """What a case calls the gradient of what a layer leaves; None of what an `add` hands on and of the logits."""
+        """What a case calls the gradient of what a layer leaves; None for what an `add` hands on and for the logits."""
         read_by = self.readers.get(name, [])
         if len(read_by) > 1:
             return f"fork/d.{name}.y"

@@ -10,9 +10,12 @@ from .language_models import ALL_ROWS, FusedLoss, makes_no_logits
 from .losses import FactorOnly, Seen, autocast_is_on, cut_of, rows_of, unit_of
 from .terms import Declared, TermTaps
 
+MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
+
 
 class ForwardPasses:
-    """`taps` are those that keep what a forward pass leaves until its backward pass has said which micro-batch it was;
+    """Which forward pass a backward pass belongs to: the one that its loss was called in, not the one that ran last.
+    `taps` are those that keep what a forward pass leaves until its backward pass has said which micro-batch it was;
     None among them is passed over."""
 
     def __init__(self, *taps):
@@ -38,9 +41,6 @@ class ForwardPasses:
             each.end(segment, prefix)
 
 
-MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
-
-
 class LossTaps(TermTaps):
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph, `layers`
     what taps known layers, `masks` what keeps the masks of dropout."""
@@ -49,9 +49,9 @@ class LossTaps(TermTaps):
         self.capture, self.accumulators, self.described = capture, accumulators, described
         self.wants_input, self.layers = described.wants_input, layers
         self.passes = ForwardPasses(layers, masks)
-        self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
+        self.token_rows, self.logits = ALL_ROWS, None  # those of the batch that the model read last
         self.pending, self.arrived, self.rows, self.x = [], [], None, None
-        self.lines = None        # of an opaque model's tokens, as it was called last
+        self.lines = None        # those of an opaque model's tokens, as it was called last
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
         self.term = None         # beside the loss of the micro-batch that runs
         self.way = None          # from the root of the backward pass down to its losses
@@ -221,7 +221,7 @@ class LossTaps(TermTaps):
 
 
 def count_labels(segment, seen, rows, scored, factor):
-    """For the labels that an opaque model was given."""
+    """Counts the labels that an opaque model was given."""
     if seen.lines is not None:
         segment.label_counts.append((len(segment.windows) - 1, labels_given(seen.lines, rows, scored), scored, float(factor)))
 

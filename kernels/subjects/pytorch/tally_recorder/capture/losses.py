@@ -8,6 +8,14 @@ from torch.overrides import TorchFunctionMode
 from ..user_code import place_of_call
 from .accumulation import same
 
+OF_ROWS = {"cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "multi_margin_loss",
+           "multilabel_margin_loss", "multilabel_soft_margin_loss"}  # one number for each row
+OF_CLASSES = {"cross_entropy", "nll_loss", "linear_cross_entropy"}
+STATED_LOSSES = {F.cross_entropy: "cross_entropy", F.mse_loss: "mse"}
+PRODUCTS = (torch.mul, torch.Tensor.mul, torch.Tensor.__mul__)
+DEFAULTS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean",
+            "label_smoothing": 0.0}
+
 
 def with_a_reduction():
     """The functions that take a `reduction`, by their names, with their signatures."""
@@ -23,9 +31,6 @@ def with_a_reduction():
 
 
 LOSSES = with_a_reduction()
-OF_ROWS = {"cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "multi_margin_loss",
-           "multilabel_margin_loss", "multilabel_soft_margin_loss"}  # one number for each row
-OF_CLASSES = {"cross_entropy", "nll_loss", "linear_cross_entropy"}
 
 
 def options_of(function, args, kwargs):
@@ -77,12 +82,6 @@ def count_items(kind, options):
     return Counted(items, items, rows, items)
 
 
-SEEN = {F.cross_entropy: "cross_entropy", F.mse_loss: "mse"}
-PRODUCTS = (torch.mul, torch.Tensor.mul, torch.Tensor.__mul__)
-DEFAULTS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean",
-            "label_smoothing": 0.0}
-
-
 class Loss:
     """One call of a loss: what it read, how it reduces, and the gradients that came back. `called` is its function with
     all of its arguments; `y` is None where no case states such a loss."""
@@ -90,7 +89,7 @@ class Loss:
     def __init__(self, kind, y, target, options, called, read):
         self.kind, self.y, self.target, self.options, self.read = kind, y, target, options, read
         self.called, self.place = called, place_of_call()
-        self.node = self.factor = self.d_y = self.rows = None
+        self.node = None
 
     def counted(self):
         """What it counts; None where the arguments are none that are known."""
@@ -165,7 +164,7 @@ class SeesLosses(TorchFunctionMode):
             return product
         if func not in LOSSES or not torch.is_grad_enabled():
             return func(*args, **kwargs)
-        if func in SEEN:
+        if func in STATED_LOSSES:
             return self.watched(func, list(args), dict(kwargs))
         result = func(*args, **kwargs)
         if isinstance(result, torch.Tensor) and result.requires_grad:
@@ -183,7 +182,7 @@ class SeesLosses(TorchFunctionMode):
         target = args[0] if args else kwargs["target"]
         names = list(DEFAULTS) if func is F.cross_entropy else ["size_average", "reduce", "reduction"]
         given = {name: value for name, value in kwargs.items() if name in DEFAULTS}
-        loss = Loss(SEEN[func], y, target, {**DEFAULTS, **dict(zip(names, args[1:])), **given}, (func, (y, *args), kwargs), read)
+        loss = Loss(STATED_LOSSES[func], y, target, {**DEFAULTS, **dict(zip(names, args[1:])), **given}, (func, (y, *args), kwargs), read)
         result = func(y, *args, **kwargs)
         loss.node = result.grad_fn
         self.called(loss, result)
@@ -191,7 +190,7 @@ class SeesLosses(TorchFunctionMode):
 
 
 def unit_of(dtype):
-    """Half an ulp, relative; of what does not round 0."""
+    """Half an ulp, relative; 0 where nothing rounds."""
     return torch.finfo(dtype).eps / 2 if dtype.is_floating_point else 0.0
 
 
@@ -245,8 +244,8 @@ class Seen:
     def __init__(self, loss, y, target, rows, x):
         self.kind, self.options, self.node = loss.kind, loss.options, loss.node
         self.name, self.place, self.read, self.counted = loss.name, loss.place, loss.read, loss.counted()
-        self.lengths = self.labels = self.positions = None  # of the sequences that its rows are
-        self.call = None  # of the term that it is
+        self.lengths = self.labels = self.positions = None  # those of the sequences that its rows are
+        self.call = None  # the call of the term that it is
         self.y, self.target, self.rows, self.x = y, target, rows, x
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
         self.result = self.lines = None
@@ -281,7 +280,7 @@ class Cut:
 
 
 def cut_of(y, target, logits, options):
-    """None where the loss does not read just that."""
+    """The rows of a loss that reads `logits[:, :-1]`; None where it does not read just that."""
     if logits is None or logits.dim() != 3 or y.shape[0] != logits.shape[0] * (logits.shape[1] - 1):
         return None
     if not same(y.contiguous(), logits[:, :-1].reshape(y.shape).contiguous()):

@@ -15,6 +15,8 @@ SUMS = (operator.add, operator.iadd, torch.add)
 FUNCTIONS = {torch.relu: "relu", F.relu: "relu", torch.tanh: "tanh", torch.sigmoid: "sigmoid", F.silu: "silu",
              F.gelu: "gelu"}
 METHODS = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
+ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu"}
+GELUS = {"GELUTanh": "tanh", "NewGELUActivation": "tanh", "GELUActivation": "none"}  # modules of Transformers
 
 
 def layers_of_network(model, layer_of):
@@ -120,10 +122,6 @@ class OpaqueModel:
         return ["not judged: forward and backward (the model is opaque; its micro-batches' gradients are inputs)"]
 
 
-ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu"}
-GELUS = {"GELUTanh": "tanh", "NewGELUActivation": "tanh", "GELUActivation": "none"}  # of Transformers
-
-
 def layer_of(name, module):
     """A layer of a case for a module that is known."""
     kind = type(module)
@@ -164,8 +162,8 @@ def embedding_of(name, module):
 
 
 def tie(layers, modules):
-    """Says of linear layers whose weight is an embedding's table that they are tied to it; returns what their weights
-    are called then, by the names that they would have."""
+    """Marks linear layers whose weight is an embedding's table as tied to it; returns what their weights are called
+    then, by the names that they would have."""
     tables = {id(module.weight): name for name, module in modules.items() if isinstance(module, nn.Embedding)}
     called = {}
     for layer in layers:
@@ -178,7 +176,7 @@ def tie(layers, modules):
 
 
 def uses_of(layers, modules):
-    """By the id of a table to which one linear layer is tied: what a case calls it, and the layers that read it."""
+    """What a case calls a table to which one linear layer is tied, and the layers that read it, by the table's id."""
     tied = {}
     for layer in layers:
         if "tied" in layer:
@@ -232,7 +230,7 @@ class KnownLayers:
         return self.tied.get(stated, stated)
 
     def freeze(self, parameters, model):
-        """Says of layers of which the optimizer trains nothing that they are frozen; refuses one that is in part."""
+        """Marks layers that the optimizer does not train as frozen; refuses one that it trains in part."""
         for name, parameter in model.named_parameters():
             if self.name_of(name) not in parameters:
                 self.frozen[self.name_of(name)] = parameter

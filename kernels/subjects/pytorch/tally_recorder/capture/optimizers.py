@@ -24,6 +24,7 @@ KNOWN = {
 MOST_NAMES = 8  # that a line lists
 KERNELS = ("foreach", "fused")  # options that choose how a step is computed
 OF_SCHEDULES = ("initial_lr", "max_lr", "min_lr", "swa_lr")
+NOT_COPIED = ("step", "grad_scale", "found_inf")  # what schedules, the recorder and a GradScaler put on the object
 
 
 def number(value):
@@ -48,11 +49,11 @@ def listed(names):
 
 
 class ReadsOptimizer:
-    """`names` gives the name of each trained parameter."""
+    """What a case states of an optimizer; `names` gives the name of each trained parameter."""
 
     def __init__(self, optimizer, names):
         self.optimizer, self.names = optimizer, names
-        self.keeps = optimizer.optim if hasattr(optimizer, "_param_to_rank") else optimizer  # of ZeRO: this rank's own
+        self.keeps = optimizer.optim if hasattr(optimizer, "_param_to_rank") else optimizer  # ZeRO holds this rank's own
         made, self.name = type(self.keeps), type(optimizer).__name__
         kind = next((base.__name__ for base in made.__mro__ if base.__name__ in KNOWN and
                      own_function(base) is own_function(made)), None)
@@ -80,7 +81,7 @@ class ReadsOptimizer:
 
     def rounds_often(self):
         """Whether the parameters have 16 bits and a step rounds to them more than once: PyTorch does after each of its
-        operations, and a case once. In bf16 the product of a rate that is a power of 2 rounds nothing."""
+        operations, and a case once. The product of a rate that is a power of 2 rounds nothing in bf16."""
         parameter, groups = next(iter(self.names)), self.optimizer.param_groups
         plain = self.kind == "sgd" and not any(group["momentum"] or group["weight_decay"] for group in groups)
         exact = parameter.dtype == torch.bfloat16 and math.frexp(self.rate())[0] == 0.5
@@ -192,9 +193,6 @@ class ReadsOptimizer:
         return max(counts) if counts else otherwise
 
 
-NOT_COPIED = ("step", "grad_scale", "found_inf")  # what schedules, the recorder and a GradScaler put on the object
-
-
 def tensors_in(value):
     """All tensors of dicts, lists and tuples."""
     if isinstance(value, torch.Tensor):
@@ -239,7 +237,7 @@ def copied(optimizer, cast):
             group.update({key: False for key in (*KERNELS, "capturable") if key in group})
     for group, theirs in zip(other.param_groups, optimizer.param_groups):
         eps = group.get("eps")
-        if isinstance(eps, (list, tuple)) and eps[0] is None:  # of Adafactor: that of the parameters' format
+        if isinstance(eps, (list, tuple)) and eps[0] is None:  # Adafactor's: that of the parameters' format
             group["eps"] = (torch.finfo(theirs["params"][0].dtype).eps, *eps[1:])
     return other
 

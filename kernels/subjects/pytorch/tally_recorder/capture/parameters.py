@@ -10,13 +10,18 @@ from .accumulation import same
 from .losses import autocast_is_on
 from .optimizers import MOST_NAMES
 
+SAMPLE_SEED = 1
+ELEMENTS_AT_ONCE = 1 << 20  # elements that are added up in one go
+MOST_COLUMNS = 1 << 12
+
 
 def dense(value):
     return value.to_dense() if value.is_sparse else value
 
 
 class Views:
-    """`turned` names the weights that the network holds as [in, out]; a case has them as [out, in]."""
+    """What is kept of the loop's tensors, by the name of their parameter. `turned` names the weights that the network
+    holds as [in, out]; a case has them as [out, in]."""
 
     def __init__(self, parameters, reads, samples, turned=frozenset()):
         self.parameters, self.reads, self.samples, self.turned = parameters, reads, samples, turned
@@ -29,21 +34,21 @@ class Views:
         return self.turn(name, self.samples.of(name, value))
 
     def part(self, name, value):
-        """Of a gradient that belongs to this parameter."""
+        """What is kept of a gradient of this parameter."""
         return self.as_stated(name, dense(value))
 
     def gradient(self, name):
-        """Of .grad; None where there is none."""
+        """What is kept of .grad; None where there is none."""
         gradient = self.parameters[name].grad
         return None if gradient is None else self.own(self.part(name, local(gradient.detach())))
 
     def sum_of_squares(self):
-        """Of every .grad, sampled or not."""
+        """The sum of squares of every .grad, sampled or not."""
         gradients = (parameter.grad for parameter in self.parameters.values())
         return self.samples.sum_of_squares(dense(each) for each in gradients if each is not None)
 
     def given(self, name):
-        """What a case is given of it: of ranks that share it the rank's own rows."""
+        """What a case is given of a parameter: the rank's own rows of one that ranks share."""
         return self.as_stated(name, local(self.parameters[name].detach()))
 
     def given_state(self, name):
@@ -53,7 +58,7 @@ class Views:
         return self.own(self.given(name))
 
     def state(self, name):
-        """Of the optimizer's state."""
+        """What is kept of the optimizer's state."""
         return {key: self.own(value) for key, value in self.given_state(name).items()}
 
     def own(self, value):
@@ -61,15 +66,11 @@ class Views:
         return value.reshape(-1) if self.shared else value
 
 
-SEED = 1
-AT_ONCE = 1 << 20  # elements that are added up in one go
-
-
 class Samples:
-    """`count` elements of each tensor that has more, places drawn with a seed (one drawn twice counts once); None: all
-    elements of all tensors."""
+    """Draws `count` elements of each tensor that has more, the same at every stage, with a seed (one drawn twice counts
+    once); None keeps all elements of all tensors."""
 
-    def __init__(self, parameters, count, seed=SEED):
+    def __init__(self, parameters, count, seed=SAMPLE_SEED):
         if count is not None and (type(count) is not int or count < 1):
             raise CaptureError(f"samples: found {count!r}, expected a whole number of at least 1; pass how many elements "
                                "of each tensor are recorded")
@@ -96,10 +97,11 @@ class Samples:
                    for name, parameter in parameters.items())
 
     def sum_of_squares(self, gradients):
-        """Of all elements, in binary64; what a norm or a search for overflow reads beside the sample."""
+        """The sum of squares of all elements, in binary64, which a norm or a search for overflow reads beside the
+        sample."""
         total = 0.0
         for gradient in gradients:
-            for part in gradient.detach().reshape(-1).split(AT_ONCE):
+            for part in gradient.detach().reshape(-1).split(ELEMENTS_AT_ONCE):
                 part = part.double()
                 total += float(torch.dot(part, part))
         return total
@@ -113,11 +115,13 @@ class Samples:
 
 
 class Frozen:
+    """Parameters that stand still: a case has their values, and no window may change them."""
+
     def __init__(self, parameters, views):
         self.parameters, self.views, self.segment, self.kept = parameters, views, None, {}
 
     def look(self, segment, report, window):
-        """At the beginning of a window: gives them to a stretch that begins with it, else holds them to what it has."""
+        """Gives them to a stretch that begins with this window, and holds them to what another one has."""
         if segment is not self.segment:
             self.segment = segment
             for name, parameter in self.parameters.items():
@@ -229,7 +233,7 @@ def moved(numbers_at_steps):
 
 
 def compare_options(capture, window):
-    """From a step on that no case states, the stretch leaves the update out."""
+    """The stretch leaves updates out from the first step on that no case states."""
     segment, reads = capture.segment, capture.reads
     capture.numbers_at_steps.append(reads.numbers_now())
     why = not_stated(reads, segment)
@@ -240,12 +244,9 @@ def compare_options(capture, window):
     compare_parameters(capture, window)
 
 
-MOST_COLUMNS = 1 << 12
-
-
 class SeesStaleCasts:
-    """Of the parameters, the smallest matrix is multiplied by one once a step was taken: the product is what the model
-    computes with."""
+    """Finds casts that autocast still holds although a step has changed the parameter since. The smallest matrix is
+    multiplied by one once a step was taken: the product is what the model computes with."""
 
     def __init__(self, parameters):
         fit = {name: parameter for name, parameter in parameters.items() if parameter.dim() == 2 and
@@ -257,13 +258,13 @@ class SeesStaleCasts:
         self.stepped = self.parameter is not None and autocast_is_on(self.parameter.device.type)
 
     def look(self, report):
-        """Before a forward pass, once behind each step."""
+        """Reports such a cast; called before a forward pass, and looks once behind each step."""
         if self.found():
             report.wrong(f"the model computes with {self.name} as it was before the last step: autocast keeps what it has cast "
                          "until it is left; open torch.autocast anew for each forward pass, not around the loop")
 
     def found(self):
-        """Gradients are on, so that what this casts is what the model would."""
+        """Whether there is one. Gradients are on, so that what this casts is what the model would."""
         if not self.stepped:
             return False
         self.stepped, device = False, self.parameter.device.type

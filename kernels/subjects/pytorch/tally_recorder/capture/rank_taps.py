@@ -104,7 +104,7 @@ class OneRank:
 
 
 class RankTaps(Hooked):
-    """Under names with `@` until the recipe is known: `w0/m1/@reduce.in.<p>`, `w0/m1/@reduce.out.<p>`."""
+    """Taps under names with `@` until the recipe is known: `w0/m1/@reduce.in.<p>`, `w0/m1/@reduce.out.<p>`."""
 
     def __init__(self, capture, ranks):
         self.capture, self.ranks = capture, ranks
@@ -126,7 +126,7 @@ class RankTaps(Hooked):
             segment.taps[f"w0/cast/in.{name}"] = [segment.tensors[name][-1]]
 
     def backward_ends(self, prefix):
-        """Behind a backward pass the wrapper has added up, or has not."""
+        """Taps the buffers behind a backward pass, in which the wrapper has added up or has not."""
         capture, changed, found = self.capture, False, {}
         self.no_sums_inside()
         for name in capture.parameters:
@@ -152,7 +152,8 @@ class RankTaps(Hooked):
             self.capture.latest[name] = after
 
     def no_sums_inside(self):
-        """Without a wrapper a sum that begins inside of a backward pass is not told from what is accumulated there."""
+        """Refuses a sum that begins inside of a backward pass where no wrapper makes it, as it is not told from what is
+        accumulated there."""
         hooked = [name for name, parameter in self.capture.parameters.items()
                   if getattr(parameter, "_post_accumulate_grad_hooks", None)] if self.ranks.wrapper is None else []
         if hooked:
@@ -162,14 +163,14 @@ class RankTaps(Hooked):
                                         "DistributedDataParallel")
 
     def marked(self):
-        """The loop says that it has added up."""
+        """Hears from the loop that it has added up."""
         self.marks += self.capture.recording_step()
         self.look("added_up()")
 
     @unseen
     def look(self, at, between=False):
-        """Before anything else touches the gradients, `at` that: without a wrapper the loop has added up by now. Between
-        two micro-batches a wrapper's loop adds up nothing."""
+        """Taps what the loop has added up without a wrapper, before anything else, `at`, touches the gradients. A
+        wrapper's loop adds up nothing between two micro-batches."""
         if not self.waits or self.capture.segment is None or between and self.ranks.wrapper is not None:
             return
         self.waits, capture, found = False, self.capture, {}
@@ -222,7 +223,7 @@ class RankTaps(Hooked):
 
 
 class ShardTaps(RankTaps):
-    """Of fully_shard: a reduce-scatter behind every micro-batch, whose result is added to the rank's rows."""
+    """Taps of fully_shard: a reduce-scatter behind every micro-batch, whose result is added to the rank's rows."""
 
     def __init__(self, capture, ranks):
         super().__init__(capture, ranks)
@@ -254,7 +255,7 @@ class ShardTaps(RankTaps):
         segment.tap_number(f"{prefix}/reduce/in.divisor", self.ranks.size, torch.float32)
 
     def finish(self):
-        """Behind the last window no forward pass gathers any more: done here, by all ranks."""
+        """Gathers parameters behind the last window, as no forward pass does it any more; all ranks call this."""
         if not self.capture.recording_step():
             return
         for name, parameter in self.capture.parameters.items():

@@ -106,7 +106,7 @@ class Segment:
         self.scratch, self.first = scratch, first
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
-        self.added_up = []  # of ranks: whether they added up behind each micro-batch of each window
+        self.added_up = []  # whether ranks added up behind each micro-batch of each window
         self.rates_passed, self.rate_at_last_step = [], None  # at every micro-batch's beginning, and at the last step
         self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
         self.not_finite = []  # gradients and losses: window, micro-batch and what
@@ -117,8 +117,8 @@ class Segment:
         self.term_beside_loss, self.why_no_loss = False, "none was seen"
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.sparse = set()  # parameters with a sparse gradient
-        self.sums = {}  # of samples: the sum of all squares of each window's buffers
-        self.label_counts = []  # of losses over an opaque model's tokens: see `item_weights.py`
+        self.sums = {}  # where elements are sampled, the sum of all squares of each window's buffers
+        self.label_counts = []  # losses over an opaque model's tokens: see `item_weights.py`
         self.scale = None  # what the scaler held at the start, where there is one
         self.scales, self.calls = {}, []  # by window: what its losses were multiplied by; the calls of their terms
         self.beside = self.unweighed = self.loss_is_stated = False  # terms that were not seen; backward passes without any
@@ -191,7 +191,7 @@ class Segment:
         return [self.rate_of(w) for w in range(len(self.rates)) if w not in self.skipped] or self.rates
 
     def rates_of_micro_batches(self):
-        """The rates of a schedule that moves with every micro-batch, as it went through them; None of any other."""
+        """The rates of a schedule that moves with every micro-batch, as it went through them; None for any other."""
         sizes, passed = self.passes, self.rates_passed
         moves = [a != b for a, b in zip(passed, passed[1:])]
         if not self.rate_moved_inside or len(set(sizes)) > 1 or sizes[0] == 1 or not all(moves):

@@ -8,10 +8,12 @@ from torch.optim import lr_scheduler
 from ..user_code import place_of_call
 from .accumulation import Change
 
+BASES = getattr(lr_scheduler, "LRScheduler", lr_scheduler._LRScheduler), lr_scheduler.ReduceLROnPlateau
+
 
 class SeesSteps:
     """Tells `listener` of `step_begins()` and `step_ends()`. A closure runs first: Lightning runs the last micro-batch
-    of a window there. Where it is evaluated once more within a step, `step_ends()` is told as well, or `evaluated()` if
+    of a window there. `step_ends()` is told as well where it is evaluated once more within a step, or `evaluated()` if
     the listener has that."""
 
     def __init__(self, optimizer, listener):
@@ -220,9 +222,6 @@ class ScalerTaps:
             segment.tap_number(f"{w}/scaler/in.found", int(bool(capture.skips)), torch.uint8)
 
 
-BASES = getattr(lr_scheduler, "LRScheduler", lr_scheduler._LRScheduler), lr_scheduler.ReduceLROnPlateau
-
-
 def kinds_below(kind):
     yield kind
     for further in kind.__subclasses__():
@@ -230,8 +229,8 @@ def kinds_below(kind):
 
 
 class SeesSchedules:
-    """Tells `moved(schedule, place)` of every call that gave the optimizer other rates. A schedule that moves others is heard of
-    itself; the call by which one is made is none."""
+    """Tells `moved(schedule, place)` of every call that gave the optimizer other rates. A schedule that moves others
+    counts as one, and the call that makes a schedule as none."""
 
     def __init__(self, optimizer, moved, guard):
         self.optimizer, self.moved, self.guard, self.depth, self.restore = optimizer, moved, guard, 0, []
@@ -262,14 +261,15 @@ class SeesSchedules:
 
 
 class Moves:
-    """Of a capture: of each schedule, behind how many backward passes it moved since the optimizer's last step."""
+    """The part of a capture that counts, for each schedule, the backward passes behind which it moved since the
+    optimizer's last step."""
 
     def schedule_moved(self, schedule, place):
         name, places, _ = self.moves.setdefault(id(schedule), (type(schedule).__name__, set(), place))
         places.add(self.count)
 
     def look_at_schedules(self, moves, window, size):
-        """Before the step of a window of so many micro-batches."""
+        """Accuses a schedule that moved with every micro-batch, before the step of a window of `size`."""
         inside = {self.count - k for k in range(1, size)}
         for name, places, place in moves.values():
             if inside and inside <= places and len(places) > 1:

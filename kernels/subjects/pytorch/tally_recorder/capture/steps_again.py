@@ -21,7 +21,7 @@ from ..user_code import CaptureError, held_by, unseen
 from .optimizers import Held, copied, is_pytorchs, own_function, same_draws, stepped, tensors_in
 
 HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
-BYTES, COPIES = 8, 8  # of an element in float64; of the optimizer, at most at a time, with state that its step makes
+BYTES, COPIES = 8, 8  # an element in float64; copies of the optimizer at a time, with state that its step makes
 WIDE = {True: torch.complex128, False: torch.float64}
 
 
@@ -127,9 +127,9 @@ class Again:
         return {place: value.cpu() for place, value in Held(other, {}).values.items()}
 
     def compared(self):
-        """Of each tensor that the loop's step left: what it is; how far it is from float64, and the run in its own format;
-        what rounding explains; the size of its update, or of itself where that is lost in rounding; its update; and whether
-        it is a parameter."""
+        """For each tensor that the loop's step left: what it is; how far it is from float64, and the run in its own
+        format; what rounding explains; the size of its update, or of itself where that is lost in rounding; its update;
+        and whether it is a parameter."""
         now = Held(self.optimizer, self.names)
         for place, value in now.values.items():
             yield (now.words[place], far(value, self.exact[place]), *self.known[place])
@@ -155,18 +155,18 @@ class Shown:
 
 
 class StepsAgain:
-    """Of one capture. What it finds wrong it tells `report`."""
+    """The steps of one capture, each run again; `report` is told what is wrong."""
 
     def __init__(self, reads, report):
         self.reads, self.report, self.again, self.shown = reads, report, None, {}  # by the stretch's first window
 
     @unseen
     def begins(self, first):
-        """Before the step."""
+        """Runs the step again, before the loop takes it."""
         shown, optimizer = self.shown.setdefault(first, Shown()), self.reads.keeps
         self.again, shown.begun = None, shown.begun + 1
         if evaluates(optimizer):
-            shown.why_not = "it evaluates the loop's closure within itself, each time a step here, which the loop alone can do"
+            shown.why_not = "it evaluates the loop's closure within itself (each time a step here), which the loop alone can do"
         if any(getattr(optimizer, hooks, None) for hooks in HOOKS):
             shown.why_not = "hooks run in it (register_step_pre_hook, register_step_post_hook)"
         if any(hasattr(parameter, "to_local") for parameter in self.reads.names):
@@ -182,7 +182,7 @@ class StepsAgain:
 
     @unseen
     def ends(self, first, window):
-        """Behind the step."""
+        """Compares what the loop's step left."""
         again, self.again = self.again, None
         if again is None:
             return

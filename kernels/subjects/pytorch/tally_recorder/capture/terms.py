@@ -11,6 +11,10 @@ from .item_weights import MEANT, MEANT_AT_LOSS, Given, Window, judge_declared, j
 from .losses import Way, unit_of
 from .optimizers import tensors_in
 
+MOST_LOOKED = 8  # backward passes in which a reduction is looked for, as each is followed to its end
+ADDS = {torch.add, torch.sub, torch.rsub, *(getattr(torch.Tensor, name) for name in (
+    "add", "sub", "add_", "sub_", "__add__", "__radd__", "__sub__", "__rsub__", "__iadd__", "__isub__"))}
+
 
 class Declared:
     """One call of `Recorder.items`: what counts, and the gradient that arrived there."""
@@ -21,7 +25,8 @@ class Declared:
         self.unit, self.factor, self.call = unit_of(per_item.dtype), None, None
 
     def given(self, operations, unit):
-        """Of the micro-batch that ends: an item of weight 2 in the mask counts as two. None where a weight is not finite."""
+        """What it gave in the micro-batch that ends: an item of weight 2 in the mask counts as two. None where a weight
+        is not finite."""
         if not bool(torch.isfinite(self.factor).all()):
             return None
         counts = self.mask != 0
@@ -143,11 +148,9 @@ def judge_terms(segment, meaning, ranks, lines):
     return wrong
 
 
-MOST_LOOKED = 8  # backward passes in which a reduction is looked for, as each is followed to its end
-
-
 class TermTaps:
-    """Of what taps losses."""
+    """The part of LossTaps that hears of terms: those that the user declares, and what lies between a backward pass's
+    root and all of them."""
 
     def declare(self, per_item, mask, name, coefficient, place):
         """The user says what counts of a term of the loss."""
@@ -197,7 +200,7 @@ class TermTaps:
             else:
                 self.capture.report.say(
                     f"not judged: a term of the loss: beside what is judged, another reaches {counted(beside[0], len(beside) - 1)}; "
-                    "say what counts, tally_recorder.items(per_item, mask), or where it is a decay weight_decay, as it is meant")
+                    "say what counts, tally_recorder.items(per_item, mask), or where it is a decay pass weight_decay as it is meant")
 
     def decay_is_said(self):
         return (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none"
@@ -246,10 +249,6 @@ class TermTaps:
                              "made of another tensor; declare the one that is summed up")
         self.pending, self.declared = [], []
         return ends
-
-
-ADDS = {torch.add, torch.sub, torch.rsub, *(getattr(torch.Tensor, name) for name in (
-    "add", "sub", "add_", "sub_", "__add__", "__radd__", "__sub__", "__rsub__", "__iadd__", "__isub__"))}
 
 
 class SilentTerms:

@@ -8,7 +8,8 @@ from .segment import Segment
 
 
 class Plan:
-    """`windows` of them from `start` on, and again `every` so many; None: all, and once."""
+    """Which windows of a training are recorded: `windows` of them from `start` on, and again `every` so many; None
+    means all, and once."""
 
     def __init__(self, windows, start, every):
         for name, value, least in (("windows", windows, 1), ("start", start, 0), ("every", every, windows or 1)):
@@ -32,7 +33,7 @@ class Plan:
 
 
 class BackwardPasses:
-    """Of a capture."""
+    """The part of a capture that says which backward passes are a window."""
 
     def grad_begins(self):
         """torch.autograd.grad hands gradients to the loop, and accumulates none."""
@@ -43,8 +44,8 @@ class BackwardPasses:
         self.differentiating -= 1
 
     def a_window_begins(self):
-        """Behind the last micro-batch that a window is meant to have. Where no step followed, the window goes on, unless its
-        gradients were cleared: then the loop left it out."""
+        """Whether the next backward pass begins a window. One that took no step goes on, unless its gradients were
+        cleared: then the loop left it out."""
         _, m, _ = self.meaning.place(self.count)
         if m or not self.count:
             return not self.count
@@ -67,7 +68,7 @@ class BackwardPasses:
         window, _, _ = self.meaning.place(self.count - 1)
         self.segment.drop_window()
         self.left_out += 1
-        self.steps = 1  # of the window that is the last one now
+        self.steps = 1  # those of the window that is the last one now
         left = self.segment.taps if self.segment.windows else self.segment.tensors
         start = f"{self.window_prefix()}/optimizer/" if self.segment.windows else ""
         self.elsewhere = any(not same(self.scratch.tensor(left[start + name][0]), self.views.value(name).cpu()) for name in self.parameters)
@@ -102,7 +103,7 @@ class BackwardPasses:
                         f"by the loop, from torch.autograd.grad at {self.taken}: how its micro-batches were added up is not seen")
 
     def look_at_ways(self, window, size):
-        """More backward passes than micro-batches: those of one micro-batch are called from places of their own. Where such
+        """Finds several backward passes of each micro-batch, which are called from places of their own. Where such
         passes were counted as micro-batches, the places take turns."""
         places, segment, passes = {way: self.ways.count(way) for way in self.ways}, self.segment, len(self.ways)
         turns = len(places)
@@ -122,8 +123,9 @@ class BackwardPasses:
 
 
 class PassedOver:
-    """Of a capture. `waits` says whether there were backward passes since the optimizer's own step, `other_stepped` names
-    another that has stepped since the last of them, `passed_for` the last one for which passes were taken back."""
+    """The part of a capture that takes back backward passes which reach its parameters on the way to another
+    optimizer's step. `waits` says whether there were backward passes since the optimizer's own step, `other_stepped`
+    names another that has stepped since the last of them, `passed_for` the last one for which passes were taken back."""
 
     def other_steps(self, name):
         """Another optimizer of the loop has stepped. The passes before were for it, unless this one steps before the next."""
@@ -131,8 +133,8 @@ class PassedOver:
             self.other_stepped = name
 
     def take_back(self):
-        """Before the next backward pass, and at the loop's end: a whole window since the last step of this optimizer was none
-        of its own."""
+        """Takes back a whole window since the last step of this optimizer, which was another's; called before each
+        backward pass, and at the loop's end."""
         name, self.other_stepped = self.other_stepped, None
         if name is None or self.meaning.place(self.count_at_step)[1] or self.meaning.place(self.count)[1]:
             return
@@ -140,7 +142,7 @@ class PassedOver:
         if self.segment is not None and self.segment.windows:
             self.report.noted_lines, self.report.problem_lines = self.said_before
             self.segment.drop_window()
-            self.steps = 1  # of the window before, which has ended
+            self.steps = 1  # those of the window before, which has ended
             if not self.segment.windows:
                 self.segments.remove(self.segment)
                 self.segment = None
@@ -148,7 +150,7 @@ class PassedOver:
 
 
 class Endings:
-    """Of a capture."""
+    """The part of a capture that ends it, and says which windows are whole by then."""
 
     def interrupted(self, kind):
         """The loop ended by an exception."""
@@ -200,7 +202,7 @@ class Endings:
 
 
 class Stretches:
-    """Of a capture."""
+    """The part of a capture that begins stretches of windows, each with a case and a trace of its own."""
 
     def stretch_for(self, window, is_first):
         """The stretch that a window belongs to: a new one where the plan says so, where no case states the steps from here on,
@@ -213,7 +215,7 @@ class Stretches:
             self.stretch_begins(window, why)
 
     def stretch_begins(self, window, why):
-        """`why` its case leaves the updates out; None where it states them."""
+        """`why` says why its case leaves the updates out; None where it states them."""
         self.segment = Segment(self.scratch, window)
         self.segments.append(self.segment)
         self.segment.without_update, self.segment.without_update_from = why, window

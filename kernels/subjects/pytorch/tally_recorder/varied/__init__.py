@@ -13,8 +13,8 @@ from .state import (COMPLEX, HALF_ULP, batch_layers, cast, count_of, dealt, hash
 from .training_steps import Stepped, Uncleared, options_of
 from .weights import Items, Weights, of_round
 
-SEEDED_WITHIN = ("the step seeds torch's generator: what it draws was dealt by rows all the same, and that micro-batches draw alike for "
-                 "that is not seen")
+SEEDED_WITHIN = ("the step seeds torch's generator: its draws were dealt by rows all the same, so that micro-batches which draw alike "
+                 "because of it are not seen")
 
 
 @contextlib.contextmanager
@@ -151,7 +151,7 @@ class Function(Executor):
         plan = self.plans[False]
         self.lifts = self.lifts if self.lifts.found else None
         if plan.dealt:
-            self.notes.append(f"what {', '.join(sorted(plan.dealt))} draws was dealt by rows: every row has the same numbers in "
+            self.notes.append(f"draws by {', '.join(sorted(plan.dealt))} were dealt by rows: every row has the same numbers in "
                               "whatever micro-batch it is")
         if not (plan.drawn or plan.mean):
             self.plans = {}
@@ -170,9 +170,9 @@ class Function(Executor):
         if plan.undealt:
             undealt = ", ".join(sorted(plan.undealt))
             if not dropout:
-                raise CaptureError(f"vary: found a step that draws by {undealt} what cannot be dealt by rows, expected numbers whose "
+                raise CaptureError(f"vary: found a step whose draws by {undealt} cannot be dealt by rows, expected numbers whose "
                                    "one extent is in proportion to the rows; draw them in `data`")
-            self.notes.append(f"dropout was off: what {undealt} draws cannot be dealt by rows")
+            self.notes.append(f"dropout was off: draws by {undealt} cannot be dealt by rows")
         return not plan.undealt
 
     def trained(self, dtype, spans, moved=None, frozen=(), watch=None):
@@ -218,11 +218,11 @@ class Function(Executor):
         return ended
 
     def keep(self, ended, state, tensors, before):
-        """Of what was there before: what the run left. What is made on the way, such as a list of losses, has another length with
-        other micro-batches."""
+        """Keeps what the run left of the tensors that were there before. What is made on the way, such as a list of
+        losses, has another length with other micro-batches."""
         kept = {name: tensor for name, tensor in tensors.items() if name in before and tensor.shape == before[name][0]}
         for name in sorted(tensors.keys() - kept.keys())[:1]:
-            self.note(f"not compared: what the loop makes as it goes, or makes anew with other extents ({name})")
+            self.note(f"not compared: tensors that the loop makes as it goes, or anew with other extents ({name})")
         ended.tensors = {name: tensor.detach().clone() for name, tensor in kept.items()}
         held = {id(parameter) for _, optimizer in parts_of(state, torch.optim.Optimizer) for parameter in held_by(optimizer)}
         ended.stepped = {name for name, tensor in kept.items() if id(tensor) in held}
@@ -252,7 +252,7 @@ def equivalence(**options):
     """Makes a test of a step, for pytest and for unittest: it fails where `vary(step, **options)` does."""
     def test_of(step):
         def test(*own):
-            __tracebackhide__ = True  # of pytest
+            __tracebackhide__ = True  # pytest leaves this frame out
             vary(functools.partial(step, *own), **options).raise_if_failed()
         functools.update_wrapper(test, step)
         del test.__wrapped__  # pytest takes the arguments of what stands there for fixtures

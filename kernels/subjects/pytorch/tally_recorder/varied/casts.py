@@ -10,6 +10,8 @@ from .dispatch_modes import Lifts, draws, name_of, shares
 from .state import HALF_ULP, is_flag, mapped, storage_of
 
 WRAPPERS = ("module.", "_orig_mod.")  # what those call their own that hold one model
+set_default_dtype = torch.set_default_dtype
+OF_THE_DEFAULT = ("rand", "randn", "normal")  # what they draw is of the default format where none is named
 
 
 def roots():
@@ -57,14 +59,10 @@ def named_of(optimizers):
 
 
 def sums_of(tensors):
-    """Of each two numbers, others where it is another tensor."""
+    """Two numbers for each tensor, others where it is another."""
     with torch.no_grad():
         return {name: (float(tensor.double().sum()), float(tensor.double().norm())) for name, tensor in tensors.items()
                 if tensor.is_floating_point()}
-
-
-set_default_dtype = torch.set_default_dtype
-OF_THE_DEFAULT = ("rand", "randn", "normal")  # what they draw is of the default format where none is named
 
 
 def is_format(value):
@@ -102,9 +100,9 @@ def moved_rows(tensor, stream, size):
 
 
 class Casts(Lifts):
-    """Up to the first optimizer or call of a model the script builds what it trains as it always does. From there on its
-    models, its rows and all new tensors are of `dtype`; what is drawn is drawn in float32, so that all formats draw alike.
-    `stream` moves parameters and rows by half ulps of `moved_by`, unless it is 0."""
+    """The script builds what it trains as it always does, up to its first optimizer or call of a model. From there on
+    its models, its rows and all new tensors are of `dtype`; what is drawn is drawn in float32, so that all formats draw
+    alike. `stream` moves parameters and rows by half ulps of `moved_by`, unless it is 0."""
 
     def __init__(self, dtype, stream=0, moved_by="float32"):
         super().__init__(dtype)

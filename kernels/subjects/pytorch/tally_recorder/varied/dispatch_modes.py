@@ -8,6 +8,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .state import tensors_of
 
 FORMATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+PROBABILITIES = ("dropout_p", "dropout", "p")
+DRAWS_LIKE = {"rand": "uniform_", "rand_like": "uniform_", "randn": "normal_", "randn_like": "normal_"}
+DRAWS_IN_PLACE = ("uniform_", "normal_", "bernoulli_", "exponential_", "random_", "geometric_", "cauchy_", "log_normal_")
 
 
 def name_of(func):
@@ -69,9 +72,6 @@ def shares(func):
     return any(result.alias_info is not None for result in func._schema.returns)
 
 
-PROBABILITIES = ("dropout_p", "dropout", "p")
-
-
 def draws(func, args, kwargs):
     """Whether it draws numbers: a dropout of 0, or outside of training, draws none."""
     if torch.Tag.nondeterministic_seeded not in func.tags:
@@ -88,10 +88,6 @@ def draws(func, args, kwargs):
 def writes(func):
     """Whether it changes what it returns, which it was given."""
     return any(result.alias_info is not None and result.alias_info.is_write for result in func._schema.returns)
-
-
-LIKE = {"rand": "uniform_", "rand_like": "uniform_", "randn": "normal_", "randn_like": "normal_"}
-IN_PLACE = ("uniform_", "normal_", "bernoulli_", "exponential_", "random_", "geometric_", "cauchy_", "log_normal_")
 
 
 class Plan:
@@ -121,9 +117,9 @@ class MicroBatches(list):
 
 
 class Draws(TorchDispatchMode):
-    """Of one window. The micro-batch at hand is the one that was taken from the list last, or whose rows an operation read
-    last. A draw of its k-th, counted within its micro-batch, is the k-th of the whole batch: all of it where the extents are
-    the same, the micro-batch's rows of it where one extent is in proportion to its rows."""
+    """Deals the draws of one window. The micro-batch at hand is the one that was taken from the list last, or whose
+    rows an operation read last. Its k-th draw, counted within the micro-batch, is the k-th of the whole batch: all of
+    it where the extents are the same, the micro-batch's rows of it where one extent is in proportion to its rows."""
 
     def __init__(self, plan, window, rows, spans, count, seed):
         super().__init__()
@@ -137,12 +133,12 @@ class Draws(TorchDispatchMode):
         self.look(args)
         name = name_of(func)
         given = [arg for arg in args if isinstance(arg, torch.Tensor)]
-        if name in IN_PLACE or name in LIKE:
-            out = args[0] if name in IN_PLACE else func(*args, **kwargs)
+        if name in DRAWS_IN_PLACE or name in DRAWS_LIKE:
+            out = args[0] if name in DRAWS_IN_PLACE else func(*args, **kwargs)
             if name == "bernoulli_" and len(given) > 1:
                 return out.copy_(self.below(name, given[1].expand_as(out)))
-            values = args[1:] if name in IN_PLACE else ()
-            return out.copy_(self.draw(name, out.shape, out.dtype, LIKE.get(name, name), values))
+            values = args[1:] if name in DRAWS_IN_PLACE else ()
+            return out.copy_(self.draw(name, out.shape, out.dtype, DRAWS_LIKE.get(name, name), values))
         if name == "bernoulli":
             p = kwargs.get("p", args[1] if len(args) > 1 and isinstance(args[1], float) else None)
             return self.below(name, args[0] if p is None else torch.full_like(args[0], p, dtype=torch.double)).to(args[0].dtype)

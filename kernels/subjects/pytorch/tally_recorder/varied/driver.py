@@ -1,8 +1,9 @@
 """Runs a script as files say that come line by line: python -m tally_recorder.varied.driver [PRESET] < LINES
 
-A line is the number of ranks, 0 for a script that is none, and a file, which is a run (see `Script.made`), in processes of its own that find imported what all of them import. What is seen goes to
-`seen.json` beside the file, with how far the run ends from the kept one; gradients that were watched to `gradients.pt`, what
-the script says to `said.log`; a line behind each says how the process ended."""
+A line is the number of ranks, 0 for a script that is none, and a file, which is a run (see `Script.made`), in processes of
+its own that find imported what all of them import. What is seen goes to `seen.json` beside the file, with how far the run
+ends from the kept one, gradients that were watched to `gradients.pt`, and what the script says to `said.log`; a line behind
+each says how the process ended."""
 import functools
 import gc
 import json
@@ -16,7 +17,7 @@ import traceback
 import torch
 import torch.nn.functional as F
 
-from ..user_code import CaptureError, seed_all
+from ..user_code import CaptureError, Enough, seed_all
 from .casts import WRAPPERS, Casts, roots
 from .dispatch_modes import writes
 from .executor import differences, error_of
@@ -24,7 +25,7 @@ from .loaders import Loaders
 from .presets import PRESETS, OwnValues, load
 from .processes import (Local, all_end, end_with_others, environment, free_port, join_by_gloo, keep, kept, of_rank,
                         wait_for_others)
-from .seen import Enough, Seen
+from .seen import Seen
 from .state import batch_layers, hold_still
 from .weights import IGNORED, LOSSES
 
@@ -71,7 +72,7 @@ class Functions:
 
 
 class Driver:
-    """Of one run."""
+    """One run of the script."""
 
     def __init__(self, path, rank=0, ranks=0):
         with open(path, encoding="utf-8") as file:
@@ -130,7 +131,7 @@ class Driver:
             preset.patch(max(sizes), len(sizes))
 
     def prepare(self, module):
-        """A model that is called."""
+        """Casts a model that is called, and finds its layers that see the batch."""
         self.casts.module(module)
         for layer in module.modules():
             if isinstance(layer, (torch.nn.RNNBase, torch.nn.MultiheadAttention)) and layer.dropout:
@@ -143,7 +144,7 @@ class Driver:
                 hold_still(layer)
 
     def write(self, error=None):
-        """Whatever there is so far."""
+        """Writes whatever there is so far."""
         self.said += self.own_values.notes() if self.own_values else ()
         document = self.seen.document()
         with self.casts.aside(), torch.no_grad():
@@ -154,8 +155,8 @@ class Driver:
             elif len(document["steps"]) == self.run["windows"] or not error:
                 document.update(self.apart(beside))
         document = {**document, "error": error if len(document["steps"]) < self.run["windows"] else None, "compiled": self.compiled,
-                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside, "said": self.said, "at": time.time(), "fewer": self.loaders.fewer,
-                    "short_last": self.loaders.keep_short == {True}}
+                    "layers": list(self.layers), "dropped": self.functions.dropped, "beside": beside, "said": self.said, "at": time.time(),
+                    "fewer": self.loaders.fewer, "short_last": self.loaders.keep_short == {True}}
         with open(os.path.join(self.folder, of_rank("seen.json", self.rank)), "w", encoding="utf-8") as file:
             json.dump(document, file)
 
@@ -175,12 +176,12 @@ class Driver:
             return {"refused": str(problem)}
 
     def left_as_it_is(self, model=None, **_):
-        """In the place of torch.compile."""
+        """Stands in for torch.compile."""
         self.compiled = True
         return model if model is not None else lambda later: later
 
     def trained(self):
-        """The script, to its last window."""
+        """Runs the script to its last window."""
         script, arguments = self.run["script"], self.run["arguments"]
         sys.argv = [script, *arguments]
         if hasattr(torch, "compile"):
@@ -209,7 +210,7 @@ class Driver:
 
 
 def run(path, rank, ranks, port):
-    """In a process of its own."""
+    """Runs in a process of its own."""
     if ranks:
         os.environ.update({key: str(value) for key, value in environment(rank, ranks, port).items()})
     log = os.open(os.path.join(os.path.dirname(path), of_rank("said.log", rank)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

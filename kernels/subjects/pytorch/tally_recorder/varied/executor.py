@@ -15,6 +15,7 @@ DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded al
                    "have other numbers")
 CHUNK = 1 << 17  # elements of a tensor that are compared at once: they stay in a processor's cache
 ASK = {"sizes": None, "ranks": 1, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
+FILE, PAGE = "vary.json", "vary.html"
 
 
 @dataclass
@@ -26,8 +27,8 @@ class Ended:
     steps: list = field(default_factory=list)
     micro_batches: list = field(default_factory=list)
     rows_hash: str = ""
-    items: list = field(default_factory=list)  # of each window, of each micro-batch; None where not seen
-    options: list = field(default_factory=list)  # of each window, of each step, as `options_of` gives them
+    items: list = field(default_factory=list)  # in each window, of each micro-batch; None where not seen
+    options: list = field(default_factory=list)  # in each window, at each step, as `options_of` gives them
     uncleared: list = field(default_factory=list)  # windows whose step was handed what the one before left
     left_over: list = field(default_factory=list)  # {"window", "rows", "lost"}: what an epoch left over of its micro-batches
     stepped_early: dict = None  # {"window", "behind", "of"}: a window that is stepped behind fewer micro-batches than others
@@ -135,7 +136,7 @@ def scale_of(reference):
 
 
 def distance_of(one, two):
-    """The largest difference; of two infinities that are alike none."""
+    """The largest difference; two infinities that are alike have none."""
     if not one.numel():
         return 0.0
     apart = max_of([(a.double() - b.double()).abs_().max() for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK))])
@@ -145,8 +146,8 @@ def distance_of(one, two):
 
 
 def differences(left, reference, scales=None, stepped=()):
-    """The entries `tensors` of a run, of all that can be rounded. `scales` of the reference are measured where they are not given;
-    `stepped` are the names of what optimizers step."""
+    """The entries `tensors` of a run, for all that can be rounded. `scales` of the reference are measured where they
+    are not given; `stepped` are the names of what optimizers step."""
     if left.keys() != reference.keys():
         raise CaptureError(f"vary: found other tensors in two runs ({sorted(left.keys() ^ reference.keys())[0]}), expected the "
                            "same; make what the loop keeps in `make`")
@@ -162,9 +163,6 @@ def differences(left, reference, scales=None, stepped=()):
         found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two)),
                       **({"stepped": True} if name in stepped else {})})
     return found
-
-
-FILE, PAGE = "vary.json", "vary.html"
 
 
 class VaryFailed(AssertionError):
@@ -186,13 +184,13 @@ class Verdict:
     page: str = ""
 
     def raise_if_failed(self):
-        __tracebackhide__ = True  # of pytest
+        __tracebackhide__ = True  # pytest leaves this frame out
         if not self.passed:
             raise VaryFailed(f"{self.sentence}\n{self.page}")
 
 
 def make_folder(folder, name):
-    """A folder to write to."""
+    """Makes a folder to write to."""
     try:
         os.makedirs(folder, exist_ok=True)
     except (OSError, TypeError) as problem:

@@ -62,7 +62,7 @@ def row_of(item):
 
 
 def place_of(tensor):
-    """Where it lies; 0 of one that has no memory."""
+    """The address of a tensor's memory; 0 where it has none."""
     try:
         return storage_of(tensor).data_ptr()
     except (RuntimeError, NotImplementedError):
@@ -70,7 +70,7 @@ def place_of(tensor):
 
 
 def part_of(whole, tensor):
-    """Which of its first extent a tensor is that lies in the whole; None where it is none of these, or all."""
+    """The range of the whole's first extent that a tensor is; None where it is no such part, or all of it."""
     row = whole.stride(0)
     if not tensor.dim() or not row or len(tensor) >= len(whole) or not tensor.stride(0) or tensor.stride(0) % row:
         return None
@@ -149,8 +149,8 @@ class Dealt:
 
 
 class Listens:
-    """To one pass of a loader through its data set: `rows` are the hashes of what the batch at hand was made of, None where the data
-    set deals batches itself."""
+    """Listens to one pass of a loader through its data set: `rows` are the hashes of what the batch at hand was made
+    of, None where the data set deals batches itself."""
 
     def __init__(self, iterator, epochs, aside):
         self.loader, self.rows, self.aside = id(iterator._index_sampler), None, aside
@@ -171,7 +171,7 @@ class Loaders:
 
     def __init__(self, sizes, casts, seen, batch_size=None):
         self.sizes, self.casts, self.seen, self.batch_size = sizes, casts, seen, batch_size
-        self.keep_short = set()  # of loaders that deal such batches: whether they keep a short last one
+        self.keep_short = set()  # whether loaders that deal such batches keep a short last one
         self.fewer = None  # the rows of a data set that has fewer than one batch
         self.epochs = {}  # how often each loader has begun
 
@@ -227,7 +227,7 @@ class Loaders:
 
 
 def stepped_early(dealt, sizes):
-    """Of a first window that has fewer micro-batches than were asked for, where another has them all."""
+    """The first window, where it has fewer micro-batches than were asked for and another has them all."""
     first, *others = dealt or [[]]
     if not first or len(first) >= len(sizes) or sum(first) >= sum(sizes) or sizes not in others:
         return None

@@ -10,6 +10,8 @@ import os
 import sys
 
 LIGHTNING = ("lightning.pytorch", "pytorch_lightning")
+OF_TRAINER = {"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"}
+LEAVES = ast.Name, ast.Attribute, ast.Subscript
 
 
 def trainer(rows, count):
@@ -78,7 +80,7 @@ class Preset:
 
 
 def load(modules):
-    """Once for all runs; a device that is seen at import cannot be used behind a fork."""
+    """Imports modules once for all runs; a device that is seen at import cannot be used behind a fork."""
     if not os.path.exists("/dev/nvidiactl"):
         for name in modules:
             with contextlib.suppress(ImportError):
@@ -100,7 +102,6 @@ PRESETS = {
                       flags="--batch_size={rows} --gradient_accumulation_steps={k} --eval_iters=0 --dropout=0.0 --compile=False "
                       "--dtype=float32"),
 }
-OF_TRAINER = {"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"}
 
 
 def detected(text):
@@ -125,9 +126,6 @@ def detected(text):
     if modules & {"lightning", "pytorch_lightning"} and "Trainer" in names:
         return "lightning"
     return next((name for name in ("deepspeed", "torchtune", "accelerate") if name in modules), None)
-
-
-LEAVES = ast.Name, ast.Attribute, ast.Subscript
 
 
 def is_leaf(node):
@@ -230,7 +228,7 @@ class OwnValues:
         return list(self.sources.values())
 
     def replace(self, namespace):
-        """In what argparse found."""
+        """Replaces them in what argparse found."""
         for passed in (passed for source in self.files() for passed in source.passed):
             for name in passed.arguments():
                 if type(getattr(namespace, name, None)) is int:
@@ -251,7 +249,7 @@ class OwnValues:
 
 
 def words_missing(words):
-    """Where steps come after other micro-batches than were said."""
+    """What to do where steps come after other micro-batches than were said."""
     if words and not any(key in word for word in words for key in ("{k}", "{sizes}")):
         return "{k} is missing in --set: the number of micro-batches of a step, as in '--batch-size {rows} --accum {k}'"
     return "give the script's own words for both in --set"
@@ -264,12 +262,12 @@ def fewer_rows(seen, rows):
 
 
 def other_rows(seen, rows):
-    """Where the whole batch has other rows than were said."""
+    """What to do where the whole batch has other rows than were said."""
     return fewer_rows(seen, rows) or "give the script's own words in --set, or --rows"
 
 
 def what_next(seen, rows, preset):
-    """Where the whole batch at once ended in an error."""
+    """What to do where the whole batch at once ended in an error."""
     flags = PRESETS[preset].flags if preset else ""
     if flags and seen["error"]["type"] == "SystemExit":
         return f"its arguments are not those of preset {preset} ({flags}); say them in its own words, --set '--batch-size {{rows}} --accum {{k}}'"

@@ -16,10 +16,13 @@ from .executor import can_round, figure, scale_of
 from .training_steps import flat_of
 
 ALIGNED = 16  # bytes, as wide as an element can be
+PATIENCE = 60  # seconds that a rank may wait for others: within a collective, and behind its own last window
+GRACE = 3  # seconds behind another rank's last window, after which one that has stepped in its own waits for nothing but the others
+NO_GLOO = "gloo stood in for nccl, which needs GPUs"
 
 
 def keep(path, tensors):
-    """And the scale of each that can be rounded, as runs are held against it."""
+    """Writes tensors to a file, with the scale of each that can be rounded, as runs are held against them."""
     places, end = {}, 0
     with open(path, "wb") as file:
         for name, tensor in tensors.items():
@@ -49,11 +52,6 @@ def remove_kept(path):
     for each in (path, path + ".json"):
         if os.path.exists(each):
             os.remove(each)
-
-
-PATIENCE = 60  # seconds that a rank may wait for others: within a collective, and behind its own last window
-GRACE = 3  # seconds behind another rank's last window, after which one that has stepped in its own waits for nothing but the others
-NO_GLOO = "gloo stood in for nccl, which needs GPUs"
 
 
 def environment(rank, ranks, port):
@@ -108,7 +106,8 @@ def wait_for_others(folder, rank, ranks):
 
 
 def end_with_others(driver, rank, ranks):
-    """In a thread: where another rank has shown its windows, and is ended, this one may wait for it, as at a barrier."""
+    """Ends this rank, from a thread, where another has shown its windows and is ended: this one may wait for it, as at
+    a barrier."""
     while not any(os.path.exists(done_file(driver.folder, each)) for each in range(ranks) if each != rank):
         time.sleep(0.05)
     time.sleep(GRACE)
@@ -120,8 +119,8 @@ def end_with_others(driver, rank, ranks):
 
 
 def join_by_gloo(cast, said):
-    """Of a process that is a rank: it joins by gloo where there are no GPUs, and a model that is wrapped is cast before, as the
-    buckets of its gradients are made then."""
+    """Has a rank join by gloo where there are no GPUs, and casts a model before it is wrapped, as the buckets of its
+    gradients are made then."""
     joins, wraps = torch.distributed.init_process_group, torch.nn.parallel.DistributedDataParallel.__init__
 
     def init_process_group(backend=None, *args, **kwargs):
@@ -159,14 +158,14 @@ class Local:
 
 
 def farther(one, other):
-    """Of a tensor that two ranks left, the entry that is farther from the whole batch's."""
+    """The entry that is farther from the whole batch's, of a tensor that two ranks left."""
     if one["max"] is None or other["max"] is None:
         return one if one["max"] is None else other
     return one if one["max"] >= other["max"] else other
 
 
 def ranks_apart(seen):
-    """In what one rank differs from the first that ranks should have in common; empty where nothing was seen."""
+    """What a rank has other than the first although ranks should have it in common; empty where nothing was seen."""
     first, *others = seen
     for rank, each in enumerate(others, 1):
         name = next((name for name, sums in each.get("begins", {}).items() if first["begins"].get(name) != sums), None)
@@ -186,7 +185,7 @@ def joined(seen):
     first, *others = seen
     wrong = sorted((each["at"], rank) for rank, each in enumerate(seen) if each["error"])
     error = None
-    if wrong:  # of the first: the others may have lost it
+    if wrong:  # the first says why: the others may have lost it
         rank = wrong[0][1]
         error = {**seen[rank]["error"], "text": f"on rank {rank}: {seen[rank]['error']['text']}"}
     out = {**first, "error": error, "ranks_apart": ranks_apart(seen)}

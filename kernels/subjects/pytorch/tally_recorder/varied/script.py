@@ -92,8 +92,9 @@ class Script(Executor):
         if keeps:
             self.kept[keeps] = os.path.join(folder, "kept.bin")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({**run, "keep": self.kept.get(keeps), "script": self.script, 
-                       "arguments": [self.told(word, sizes, scratch, ranks) for word in [*self.arguments, *self.words]], "module": self.module, "rows": self.rows, "windows": self.windows, "seed": self.seed, "preset": self.preset}, file)
+            json.dump({**run, "keep": self.kept.get(keeps), "script": self.script,
+                       "arguments": [self.told(word, sizes, scratch, ranks) for word in [*self.arguments, *self.words]],
+                       **{key: getattr(self, key) for key in ("module", "rows", "windows", "seed", "preset")}}, file)
         if self.process is None:
             self.start()
         self.process.stdin.write(f"{ranks if self.nproc else 0} {path}\n".encode())
@@ -101,7 +102,7 @@ class Script(Executor):
             self.say_progress()
         end = self.process.stdout.readline().decode().strip()
         if not end:
-            raise CaptureError(f"vary: found that {sys.executable} ended, which runs the script, expected that it runs; see what is said "
+            raise CaptureError(f"vary: found the end of {sys.executable}, which runs the script, expected its answer; see what it said "
                                "above")
         try:
             seen, left = found_in(folder, ranks, run["watch"] is not None)
@@ -123,8 +124,8 @@ class Script(Executor):
 
     def asked(self, ask, watch=None, keeps=None, against=None):
         """`watch` is the window whose gradients are kept; it is the last to be run then. `against` is a file of another run."""
-        seen, left = self.made({**{key: ask[key] for key in ("sizes", "ranks", "precision", "moved", "frozen")}, "watch": watch, "beside": self.beside,
-                                "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
+        seen, left = self.made({**{key: ask[key] for key in ("sizes", "ranks", "precision", "moved", "frozen")}, "watch": watch,
+                                "beside": self.beside, "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
                                 "against": against}, keeps)
         if seen.get("drawn") and not self.drawn:
             self.drawn = "{by} at {file}:{line}".format(**seen["drawn"])
@@ -150,8 +151,8 @@ class Script(Executor):
         if steps_elsewhere and not early and not (uneven and not self.sizes_told):
             found, expected = (", ".join(map(str, value)) for value in (dealt, sizes))
             on = f" on {ask['ranks']} ranks" if ask["ranks"] > 1 else ""
-            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(sizes, ask['ranks'])} was "
-                               f"said, expected one after {expected}{on}; {words_missing(self.words)}")
+            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where "
+                               f"{self.what_was_asked(sizes, ask['ranks'])} was said, expected one after {expected}{on}; {words_missing(self.words)}")
         if uneven and (steps_elsewhere or not self.can_deal_unequal(seen)):
             self.equal_only = True  # the program asks for no further ones, and leaves this one alone
             self.note(BY_ROWS if steps_elsewhere else EQUAL_ONLY)
@@ -161,15 +162,15 @@ class Script(Executor):
         if seen["error"] and own:
             self.kept.pop((moved, frozen), None)
         found = {key: seen.get(key, []) for key in ("tensors", "steps", "micro_batches", "items", "options", "uncleared", "left_over")}
-        return Ended(**found, rows_hash=rows, stepped_early=early, ranks_apart=seen.get("ranks_apart", ""), repeated=repeated(seen, sizes, self.times), error=seen["error"],
-                     trained=seen.get("trained", True))
+        return Ended(**found, rows_hash=rows, stepped_early=early, ranks_apart=seen.get("ranks_apart", ""),
+                     repeated=repeated(seen, sizes, self.times), error=seen["error"], trained=seen.get("trained", True))
 
     def apart(self, ended, _):
         """Its own process has compared the run."""
         return ended.tensors
 
     def compare_rows(self, ask, rows):
-        """Says in how many a run trains on other rows than the first did."""
+        """Says how many rows a run trains on that the first did not."""
         rows = [set(window) for window in rows]
         self.rows_of_all = self.rows_of_all or rows
         other, lost = (sum(len(a - b) for a, b in zip(*pair)) for pair in ((rows, self.rows_of_all), (self.rows_of_all, rows)))
@@ -188,8 +189,8 @@ class Script(Executor):
             lower, _ = self.asked({**ASK, "precision": "float32"}, keeps=whole)
             if lower["error"]:
                 raise CaptureError(f"{self.script}: found {error_in_words(lower['error'])} with the whole batch at once "
-                                   f"({self.what_was_asked([self.rows])}), expected a script that trains; {what_next(lower, self.rows, self.preset)}, "
-                                   f"see {os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
+                                   f"({self.what_was_asked([self.rows])}), expected a script that trains; "
+                                   f"{what_next(lower, self.rows, self.preset)}, see {os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
             self.precisions = ["float32"]
             self.note(f"float64 cannot be had: {error_in_words(seen['error'])}; float32 is judged against its own noise")
             seen = lower
@@ -227,8 +228,9 @@ class Script(Executor):
         return PRESETS[self.preset].said
 
     def weights(self, ask):
-        """By the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each weighs, and
-        what it should. A window that began with other parameters (`parted`) tells nothing of what it should."""
+        """Fits the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each
+        weighs, and what it should. A window that began with other parameters (`parted`) tells nothing of what it
+        should."""
         sizes, ranks, window, frozen = ask["sizes"], ask.get("ranks", 1), ask.get("window", 0), ask.get("frozen", [])
         entry = {"sizes": sizes, "ranks": ranks, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None,
                  "terms": [], "terms_rest": None, "place": None}
@@ -277,7 +279,7 @@ class Script(Executor):
         print(f"\r{line}\033[K" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)
 
     def say_done(self):
-        """Nothing of a progress line is left."""
+        """Clears the progress line."""
         if self.said_at and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 

@@ -5,7 +5,7 @@ import traceback
 
 import torch
 
-from ..user_code import held_by, here
+from ..user_code import Enough, held_by, here
 from .casts import held_by_all, named_of, sums_of
 from .loaders import Batch, Dealt, rows_of
 from .state import tensors_of
@@ -14,12 +14,9 @@ from .training_steps import Stepped, Uncleared, flat_of, is_there, options_of
 LOADERS = os.path.join(os.path.dirname(torch.__file__), "utils", "data") + os.sep
 
 
-class Enough(BaseException):
-    """Ends a script whose windows are all seen; no script's `except Exception` holds it up."""
-
-
 class Rows:
-    """Of each micro-batch {key: hash}; a key that begins with None is of a further call, whose rows are the same once more."""
+    """The rows of each micro-batch as {key: hash}; a key that begins with None is of a further call, whose rows are the
+    same once more."""
 
     def __init__(self):
         self.of = []
@@ -42,13 +39,14 @@ class Rows:
 
 
 class Window:
-    """Up to a step, and those behind it. `dealt` are rows that a loader dealt and a model was given, `met` those that met
-    parameters without one, `given` what models were given of no loader; `items` what each micro-batch counts."""
+    """A window up to its step, and the steps behind it. `dealt` are rows that a loader dealt and a model was given,
+    `met` those that met parameters without one, `given` what models were given of no loader; `items` what each
+    micro-batch counts."""
 
     def __init__(self):
         self.steps, self.backwards, self.items, self.options, self.uncleared, self.left_over = 0, 0, [], [], False, None
         self.dealt, self.met, self.given = Rows(), Rows(), Rows()
-        self.outputs = []  # of models: what is computed is no row; kept, so that no row comes to lie where one lay
+        self.outputs = []  # what models gave is no row; kept, so that no row comes to lie where one lay
 
     def rows(self):
         return next((rows for rows in (self.dealt, self.met) if rows.of), self.given)
@@ -68,13 +66,14 @@ class Window:
 
 
 class Seen:
-    """A window is over where, behind a step, a model is called, a backward pass begins or a batch is dealt. Behind `windows` of
-    them `finished()` is told once, and the script ended. `watch` is the window whose gradients are kept, if any: what each
-    micro-batch left, and what its first step was handed. `looks_back`: whether it is seen if the script trains at all."""
+    """A window is over where a model is called, a backward pass begins or a batch is dealt behind a step. `finished()`
+    is told once behind `windows` of them, and the script ended. `watch` is the window whose gradients are kept, if any:
+    what each micro-batch left, and what its first step was handed. `looks_back`: whether it is seen if the script
+    trains at all."""
 
     def __init__(self, windows, finished, watch=None, looks_back=True, local=None):
-        self.local = local  # of a rank: what its own backward passes bring
-        self.begins = {}  # of a rank: sums of each parameter at its first step
+        self.local = local  # what a rank's own backward passes bring
+        self.begins = {}  # sums of each parameter at a rank's first step
         self.wanted, self.finished, self.watch, self.looks_back = windows, finished, watch, looks_back
         self.windows, self.window, self.optimizers = [], Window(), []
         self.named, self.beside, self.before, self.sums = None, {}, None, {}
@@ -103,7 +102,7 @@ class Seen:
         return self.watch == len(self.windows) and self.handed is None
 
     def goes_on(self):
-        """The script, which is ended where it has shown its windows; at once where it did not let itself be ended."""
+        """Ends the script where it has shown its windows, at once where it did not let itself be ended."""
         if self.window.steps:
             self.close()
         if len(self.windows) < self.wanted:
@@ -141,7 +140,7 @@ class Seen:
         self.uncleared.stepped(optimizer)
 
     def handed_to(self, optimizer):
-        """The first step of a window, up to the one that is watched."""
+        """Keeps what the first step of a window is handed, up to the window that is watched."""
         gradients = self.gradients(set(map(id, held_by(optimizer))))
         if not self.watches():
             if self.handed is None:
@@ -165,7 +164,7 @@ class Seen:
                 if tensor.is_leaf and tensor.grad is not None and (own is None or id(tensor) in own)}
 
     def backward(self, original):
-        """In the place of torch.autograd.backward."""
+        """Stands in for torch.autograd.backward."""
         def backward(*args, **kwargs):
             if self.inside:  # a checkpoint's own, within another
                 return original(*args, **kwargs)
@@ -194,7 +193,7 @@ class Seen:
         return backward
 
     def model_called(self, module, args, kwargs):
-        """Before what the script gives a model is cast. What it is given is `called`, until its output is seen."""
+        """Hears of a call before what the model is given is cast. That is `called`, until the output is seen."""
         self.goes_on()
         self.called = None
         own = set(map(id, held_by_all(self.optimizers)))
@@ -234,7 +233,8 @@ class Seen:
             window.given.add(at, {(None, *key): row for key, row in rows.items()})
 
     def read(self, given, result, in_place):
-        """By an operation outside of models: what meets parameters there is trained on, else the result holds what was given."""
+        """Hears of an operation outside of models: what meets parameters there is trained on, else the result holds
+        what was given."""
         if self.inside or not self.dealt.places:
             return
         given = list(tensors_of(given))
@@ -247,7 +247,7 @@ class Seen:
                 self.window.met.add(self.window.backwards, rows)
 
     def counted(self, items):
-        """By a loss of classes."""
+        """Counts the items of a loss of classes."""
         if torch.is_grad_enabled():
             self.window.items += [0] * (self.window.backwards + 1 - len(self.window.items))
             self.window.items[self.window.backwards] += items
@@ -258,8 +258,8 @@ class Seen:
         windows = self.windows
         return {"steps": [window.steps for window in windows], "micro_batches": [window.backwards for window in windows],
                 "rows": [window.rows().all() for window in windows], "dealt": [window.rows().counts() for window in windows],
-                "repeated": [window.rows().repeated() for window in windows], "items": [window.items for window in windows], "options": [window.options for window in windows],
-                "uncleared": [i for i, window in enumerate(windows) if window.uncleared],
+                "repeated": [window.rows().repeated() for window in windows], "items": [window.items for window in windows],
+                "options": [window.options for window in windows], "uncleared": [i for i, window in enumerate(windows) if window.uncleared],
                 "left_over": [{"window": i, **window.left_over} for i, window in enumerate(windows) if window.left_over],
                 "optimizers": len(self.optimizers), "begins": self.begins, "places": self.places, "drawn": self.drawn,
                 "trained": not self.looks_back or any(not torch.equal(value, self.named[name]) for name, value in (self.before or {}).items())}

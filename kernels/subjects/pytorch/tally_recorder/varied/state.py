@@ -10,6 +10,11 @@ from torch.nn.utils.spectral_norm import SpectralNorm
 
 from ..user_code import CaptureError
 
+OF_MODULES = ("_parameters", "_buffers", "_modules")
+OF_OPTIMIZERS = ("param_groups", "state", "defaults")
+HALF_ULP = {"float64": 2.0**-53, "float32": 2.0**-24}
+COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
+
 
 def tensors_of(rows):
     """All tensors of a structure of mappings, lists and tuples."""
@@ -88,12 +93,6 @@ def hash_of(windows):
     return whole.hexdigest()
 
 
-OF_MODULES = ("_parameters", "_buffers", "_modules")
-OF_OPTIMIZERS = ("param_groups", "state", "defaults")
-HALF_ULP = {"float64": 2.0**-53, "float32": 2.0**-24}
-COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
-
-
 def attributes_of(value):
     """What an object holds beside what its kind lists itself; nothing of functions and of PyTorch's own other objects."""
     hidden = OF_MODULES if isinstance(value, torch.nn.Module) else OF_OPTIMIZERS if isinstance(value, torch.optim.Optimizer) else ()
@@ -127,7 +126,8 @@ def parts_of(state, kinds, name="", seen=None):
 
 
 def tensors_of_state(state):
-    """By name: parameters and buffers of the modules, and tensors beside them, but for those that are computed of others."""
+    """Parameters and buffers of the modules, and tensors beside them, by name, but for those that are computed of
+    others."""
     found = {}
     for name, module in parts_of(state, torch.nn.Module):
         for own, tensor in [*module.named_parameters(), *module.named_buffers()]:
@@ -176,8 +176,8 @@ def recast(sharing, dtype):
 
 
 def is_flag(row):
-    """Of each element of a row: whether it names something rather than measures it. Whole numbers, what is met twice and what is
-    not finite would mean something else, or nothing, if they were moved."""
+    """Whether each element of a row names something rather than measures it. Whole numbers, what is met twice and what
+    is not finite would mean something else, or nothing, if they were moved."""
     _, place, count = torch.unique(row, return_inverse=True, return_counts=True)
     return (row == row.round()) | ~row.isfinite() | (count[place] > 1)
 
@@ -233,12 +233,12 @@ def batch_layers(modules):
 
 
 def label_of_layer(name, layer):
-    """As vary.json lists it."""
+    """The layer as vary.json lists it."""
     return f"{type(layer).__name__ if isinstance(layer, _NormBase) else 'SpectralNorm'} {name}"
 
 
 def hold_still(layer, dtype=None):
-    """It stays out of training, by statistics that stand still."""
+    """Keeps a layer out of training, by statistics that stand still."""
     if isinstance(layer, _NormBase) and layer.running_mean is None:
         device = next((parameter.device for parameter in layer.parameters()), None)
         layer.running_mean, layer.running_var = (fill(layer.num_features, dtype=dtype, device=device) for fill in (torch.zeros, torch.ones))

@@ -10,6 +10,11 @@ import torch
 from ..capture.steps import SeesSteps
 from ..user_code import frames_of, held_by, here, own_frame, place_of_frames
 
+FUNCTIONS = os.path.join("torch", "nn", "functional.py")
+SUMS = ("Add", "Sub", "Rsub")
+LINEAR = ("Mul", "Div", "Neg", "ToCopy", "Clone", "Alias", "Squeeze", "Unsqueeze", "View")  # whose inputs are one that is trained, and a number
+NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
+
 
 class Stepped:
     """Tells `listener` of the steps of one optimizer, and which it is."""
@@ -38,7 +43,7 @@ def numbers_of(name, value):
 
 
 def options_of(optimizer):
-    """Of all its groups, as vary.json lists them."""
+    """The options of all its groups, as vary.json lists them."""
     groups = optimizer.param_groups
     return [{"name": f"{name} of group {i}" if len(groups) > 1 else name, "value": value} for i, group in enumerate(groups)
             for key, given in group.items() if key != "params" for name, value in numbers_of(key, given)]
@@ -75,7 +80,7 @@ class Uncleared:
         return any(id(parameter) in self.beneath and is_there(parameter) for parameter, _ in gradients_of(optimizer))
 
     def around(self, original):
-        """In the place of torch.autograd.backward."""
+        """Stands in for torch.autograd.backward."""
         def backward(*args, **kwargs):
             if self.inside:  # a checkpoint's own, within another
                 return original(*args, **kwargs)
@@ -95,11 +100,6 @@ def as_it_was(parameter, gradient, version):
 
 def is_there(parameter):
     return parameter.grad is not None and bool(parameter.grad.any())
-
-
-FUNCTIONS = os.path.join("torch", "nn", "functional.py")
-SUMS = ("Add", "Sub", "Rsub")
-LINEAR = ("Mul", "Div", "Neg", "ToCopy", "Clone", "Alias", "Squeeze", "Unsqueeze", "View")  # of one that is trained, and a number
 
 
 def kind_of(node):
@@ -145,7 +145,7 @@ def terms_of(roots):
 
 
 def blocks(index):
-    """A hook that lets no gradient pass to this input; None: to none of them."""
+    """A hook that lets no gradient pass to this input, or to any of them for None."""
     def hook(gradients, _):
         return tuple(torch.zeros_like(gradient) if gradient is not None and index in (None, i) else gradient
                      for i, gradient in enumerate(gradients))
@@ -164,9 +164,6 @@ def only(terms, key):
             handle.remove()
 
 
-NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
-
-
 class Seen:
     """What was seen of one optimizer in one window: gradients as the last backward pass before its first step left them, and as that
     step was handed them, flat and by name; parameters and the optimizer's state there; the places of both calls; the terms of the
@@ -178,9 +175,10 @@ class Seen:
 
 
 class Watch:
-    """Sees the gradients of a run, of each window a Seen for each optimizer; all of it, or of the last of `count` windows the gradients
-    alone. There `others`, the Seens of a run of the whole batch but of the one optimizer that is asked for, say what steps leave:
-    that one's gradients are sums over rows only where all else stands still. `term` is the key of what alone is sent back there."""
+    """Sees the gradients of a run: a Seen for each optimizer in each window, all of it, or the gradients alone in the
+    last of `count` windows. There `others`, the Seens of a run of the whole batch but of the one optimizer that is
+    asked for, say what steps leave: that one's gradients are sums over rows only where all else stands still. `term` is
+    the key of what alone is sent back there."""
 
     def __init__(self, all_of_it, count=0, others=(), term=None):
         self.all_of_it, self.count, self.others, self.term = all_of_it, count, others, term
@@ -285,7 +283,7 @@ def roots_of(tensors):
 
 
 def scaled_at(tensors):
-    """Where a loss was multiplied or divided last, if that was the last that was done to it."""
+    """The place where a loss was multiplied or divided, if that was the last that was done to it."""
     node = roots_of(tensors)[0].grad_fn
     if node is None or type(node).__name__.rstrip("0123456789") not in ("MulBackward", "DivBackward"):
         return None

@@ -10,6 +10,10 @@ from .training_steps import Watch
 
 LOSSES = ("cross_entropy", "nll_loss")
 IGNORED = -100
+STAGES = "accumulated", "handed"
+MOST_TERMS = 8  # a loss may have, each of which is run by itself
+ELEMENTS = 1 << 16  # that weights are solved for; what they leave over is taken of all
+HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
 
 
 class Items:
@@ -51,7 +55,7 @@ class Items:
 
 
 def of_round(calls, count):
-    """Where all rounds of so many calls give the same, what one does; None elsewhere."""
+    """What one round of so many calls gives, where all rounds give the same; None elsewhere."""
     rounds = [calls[first:first + count] for first in range(0, len(calls), count)]
     return rounds[0] if rounds and all(each == rounds[0] for each in rounds) and len(rounds[0]) == count else None
 
@@ -63,14 +67,8 @@ def mask_of(tensor):
     return tensor != 0 if tensor.dim() > 1 and bool(((tensor == 0) | (tensor == 1)).all()) else None
 
 
-STAGES = "accumulated", "handed"
-MOST_TERMS = 8  # of a loss, each of which is run by itself
-ELEMENTS = 1 << 16  # of which the weights are solved for; what they leave over is of all
-HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
-
-
 def watched(function, spans, frozen, all_of_it, others=(), term=None):
-    """What was seen of each window of a run; None of one that ended early."""
+    """What was seen of each window of a run; None where it ended early."""
     watch = Watch(all_of_it, len(spans), others, term)
     with watch.running():
         ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
@@ -146,7 +144,7 @@ def part_of(alone, cut, whole, sizes):
 
 
 class Weights:
-    """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
+    """The weights of one loop. What was seen of a partition's runs is kept until another is asked for."""
 
     def __init__(self, function):
         self.function, self.kept = function, {}
@@ -164,9 +162,9 @@ class Weights:
         return seen and getattr(seen[-1][others.index(None)], stage)
 
     def of(self, ask):
-        """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
-        meant by the whole batch's, and what else was in it. `stage` is where they differ first. Of a window that began with other parameters (`parted`)
-        the gradient tells nothing: what differs lies behind the step before."""
+        """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed
+        and meant by the whole batch's, and what else was in it. `stage` is where they differ first. The gradient of a
+        window that began with other parameters (`parted`) tells nothing: what differs lies behind the step before."""
         sizes, window, frozen = ask["sizes"], ask.get("window", 0), tuple(ask.get("frozen", ()))
         entry = {**ask, "window": window, "found": [], "meant": [], "terms": [], "terms_rest": None, "rest": None,
                  "meant_rest": None, "place": None}
