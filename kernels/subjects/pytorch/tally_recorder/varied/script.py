@@ -123,10 +123,9 @@ class Script(Executor):
         return lines[-1][:200] if lines else "it said nothing"
 
     def asked(self, ask, watch=None, keeps=None, against=None):
-        """`watch` is the window whose gradients are kept; it is the last to be run then. `against` is a file of another run."""
+        """`watch` is the window whose gradients are kept. `against` is a file of another run."""
         seen, left = self.made({**{key: ask[key] for key in ("sizes", "ranks", "precision", "moved", "frozen")}, "watch": watch,
-                                "beside": self.beside, "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1,
-                                "against": against}, keeps)
+                                "beside": self.beside, "moved_by": ask.get("moved_by") or "float32", "against": against}, keeps)
         if seen.get("drawn") and not self.drawn:
             self.drawn = "{by} at {file}:{line}".format(**seen["drawn"])
             self.note(f"the script draws numbers for each micro-batch ({self.drawn}): other micro-batches draw others")
