@@ -9,7 +9,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/tally RENAME c
 # What records a training loop of one's own, where this checkout has it: `pip install PREFIX/share/tally/recorder`.
 if(EXISTS ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/pyproject.toml)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/ DESTINATION share/tally/recorder COMPONENT recorder
-    PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE)
+    PATTERN __pycache__ EXCLUDE)
 endif()
 install(FILES ${tally_object} DESTINATION lib/tally COMPONENT development)
 if(TALLY_HAS_CUDA)

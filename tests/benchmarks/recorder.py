@@ -24,7 +24,7 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import tally_recorder  # noqa: E402
-from tally_recorder.meaning import LEVELS  # noqa: E402
+from tally_recorder.recipe import LEVELS  # noqa: E402
 
 K = 4
 SAMPLES = 1 << 15

@@ -70,7 +70,7 @@ class Tally:
 
     @contextlib.contextmanager
     def folder(self):
-        """One for each call: of the test's folder, or for a while."""
+        """A folder for each call: in the test's folder, or for a while."""
         self.count += 1
         if self.out:
             yield os.path.join(self.out, f"{self.count:02d}")
@@ -79,7 +79,7 @@ class Tally:
                 yield near
 
     def vary(self, step, *, make, data, **further):
-        """The verdict of `tally_recorder.vary`, of which a failure is the test's."""
+        """The verdict of `tally_recorder.vary`, whose failure is the test's."""
         from tally_recorder import vary
         options = {**self.marked("vary"), **further}
         if self.out and "out" in options_of(vary, set()):

@@ -4,7 +4,7 @@ import sys
 
 
 def path():
-    """None where this is a checkout, or a wheel of the recorder alone."""
+    """The program's path; None where this is a checkout, or a wheel of the recorder alone."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tally-check")
     return program if os.access(program, os.X_OK) else None
 

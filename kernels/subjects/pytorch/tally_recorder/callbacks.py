@@ -1,18 +1,16 @@
-"""Callbacks of Transformers' Trainer, of Lightning and of Accelerate, which record the training that they are given to.
+"""Callbacks of Transformers' Trainer, Lightning and Accelerate, which record the training that they are given to.
 
 The first two are classes of their framework as well, which is imported when the first is made and not before."""
-import importlib
 import importlib.util
 import inspect
 import sys
 
 import torch
 
-from .errors import CaptureError
-from .guard import told
 from .ranks import several
 from .recorder import Recorder
-from .watch import check_arguments
+from .script import check_arguments
+from .user_code import CaptureError, in_one_line
 
 
 def inner_optimizer(optimizer):
@@ -43,7 +41,7 @@ class Records:
         self.recorder, self.code = None, None
 
     def begins(self, model, optimizers):
-        self.ends(Exception)  # of a training before this one that nobody said the end of
+        self.ends(Exception)  # a training before this one, whose end nobody said
         self.code, watched = None, {}
         try:
             if self.options.get("watch") is not None:
@@ -70,13 +68,14 @@ class Records:
             recorder.__exit__(kind, None, None)
             if kind is not None and several():
                 raise CaptureError(f"the training: found {kind.__name__} on this rank, expected an end that all ranks come to, as "
-                                   "they are judged together; nothing of this run is")
+                                   "they are judged together; this run is not judged")
             self.code = self.checked(recorder) if isinstance(recorder, Recorder) else recorder.check()
         except Exception as problem:  # pylint: disable=broad-except
             self.fails(problem)
 
     def checked(self, recorder):
-        """The verdict first, among what the training says, and behind it what was assumed and what every stage did."""
+        """Shows the verdict first, among what the training says, and behind it what was assumed and what every stage
+        did."""
         lines = []
         code = recorder.check(self.out, self.tally, lines.append)
         said = "\n".join(lines).split("\n")
@@ -89,12 +88,12 @@ class Records:
 
     def fails(self, problem):
         self.recorder, self.code = None, 2
-        self.show(f"error: {told(problem)}")
+        self.show(f"error: {in_one_line(problem)}")
 
 
 class Callback(Records):
-    """For `transformers.Trainer(callbacks=[…])`. Trainer tells nobody of a training that ends by an exception: it is judged
-    where the next begins."""
+    """The callback for `transformers.Trainer(callbacks=[…])`. Trainer tells nobody of a training that ends by an
+    exception: it is judged where the next begins."""
 
     @staticmethod
     def of_framework():
@@ -108,12 +107,12 @@ class Callback(Records):
 
 
 class LightningCallback(Records):
-    """For `Trainer(callbacks=[…])` of lightning, or of pytorch_lightning. Figures of a training that is watched go to the
-    trainer's loggers."""
+    """The callback for `Trainer(callbacks=[…])` of lightning, or of pytorch_lightning. Figures of a training that is
+    watched go to the trainer's loggers."""
 
     @staticmethod
     def of_framework():
-        """Of both where both are in use, each of which looks for its own class."""
+        """The callback classes of both where both are in use, as each looks for its own."""
         names = ("lightning.pytorch", "pytorch_lightning")
         used = [name for name in names if name in sys.modules] or [next(filter(is_installed, names), names[0])]
         return [importlib.import_module(name).Callback for name in used]
@@ -134,7 +133,7 @@ class LightningCallback(Records):
 
 
 class AccelerateCallback(Records):
-    """Made behind `accelerator.prepare(…)`, and `init_trackers` where a script calls that, of which it is one more:
+    """A further tracker, made behind `accelerator.prepare(…)`, and behind `init_trackers` where a script calls that:
     `accelerator.end_training()` ends it."""
     name = "tally"
 

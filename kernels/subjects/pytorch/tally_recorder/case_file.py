@@ -3,14 +3,15 @@ import re
 
 import torch
 
-from .changes import same
-from .dropout_masks import constants_of, turned
-from .errors import CaptureError
-from .loss_taps import FactorOnly
-from .unjudged import counted
+from .capture.accumulation import same
+from .capture.dropout import constants_of, turned
+from .capture.losses import FactorOnly
+from .report import counted
+from .user_code import CaptureError
 
 STATE = ("momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
+BEFORE_A_PARAMETER = ("", "d.", "buffer.", *STATE)
 
 
 def formats_no_case_has(parameters):
@@ -68,7 +69,7 @@ def opaque(segment, why, lines):
 
 
 def is_factor_alone(segment):
-    """Whether of the losses the factors are kept, and all of them: then the windows count items."""
+    """Whether the factors alone are kept, of all losses: then the windows count items."""
     return bool(segment.losses) and all(isinstance(seen, FactorOnly) for seen in segment.losses)
 
 
@@ -158,7 +159,8 @@ def positions_of(losses, scratch):
 
 
 def version_of(model):
-    """Of a case file: 2 where layers say what they read or that they stand still, or the model reads tokens."""
+    """The version of a case file: 2 where layers say what they read or that they stand still, or the model reads
+    tokens."""
     says_more = any("inputs" in layer or "trainable" in layer for layer in model["layers"])
     return 2 if isinstance(model["input"], dict) or says_more else 1
 
@@ -199,7 +201,7 @@ def standing(segment, parameters):
 
 
 def settled(segment, capture, recipe, keep_loss, model, own_inputs):
-    """The taps under their names. Of several steps in a window the first tells what was read, the last what was left."""
+    """The taps under their names. The first of several steps in a window tells what was read, the last what was left."""
     decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
     excluded = decay.get("exclude", [])
     taps = {}
@@ -237,9 +239,6 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
     return taps
 
 
-BEFORE_A_PARAMETER = ("", "d.", "buffer.", *STATE)
-
-
 def leaves_out_sparse(names, clip, stated):
     if stated or clip == "global_norm":
         raise CaptureError(f"gradient of {names[0]}: found a sparse one beside {'known layers' if stated else 'a clip by the norm of all'}, "
@@ -257,8 +256,8 @@ def leave_out_unused(segment, capture, taps, tensors, lines, clip, stated=False)
     if sparse:
         leaves_out_sparse(sparse, clip, stated)
         segment.touched -= segment.sparse
-        lines.append(f"not judged: {counted(sparse[0], len(sparse) - 1)} has sparse gradients, of which no case states the order in "
-                     "which they are added")
+        lines.append(f"not judged: {counted(sparse[0], len(sparse) - 1)} has sparse gradients, whose order of addition no "
+                     "case states")
     if stated:
         segment.touched.update(capture.parameters)  # a layer's parameter without a gradient has one of zeros
     unused = [name for name in capture.parameters if name not in segment.touched]

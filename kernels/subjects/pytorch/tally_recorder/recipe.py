@@ -1,14 +1,96 @@
-"""The recipe of a case: what was said, and for the rest what the run shows, each with a line that says so."""
-from .errors import CaptureError
-from .settings import moved
+"""What the loop is meant to do: the recorder's arguments, checked, in the words of a case file, and the recipe of a case, each
+part of which was said or else is assumed from the run, with a line that says so."""
+from .capture.gradients import NORMS
+from .capture.parameters import moved
+from .user_code import CaptureError
 
-# A step that leaves parameters where they are: of a case that leaves the updates out.
+LEVELS = ("parameters", "gradients", "state", "window", "all")
+NORMALISATIONS = ("window_items", "mean_of_means", "mean_of_means_configured", "rank_means", "sum")
+# The step of a case that leaves the updates out: parameters stay where they are.
 NO_UPDATE = {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.0}, "weight_decay": {"kind": "none"}}
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
-
 UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
 DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the "
            "loop changes its gradients")
+
+
+def one_of(name, value, allowed):
+    if value not in allowed:
+        raise CaptureError(f"{name}: found {value!r}, expected one of {', '.join(allowed)}; pass one of these")
+    return value
+
+
+def section(name, value, shorthand):
+    """A section of the recipe: a dictionary with its `kind`, `"none"`, or a number that means `shorthand`."""
+    if value is None:
+        return None
+    if value == "none":
+        return {"kind": "none"}
+    if isinstance(value, dict) and "kind" in value:
+        return dict(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and shorthand:
+        kind, key = shorthand
+        return {"kind": kind, key: float(value)}
+    raise CaptureError(f'{name}: found {value!r}, expected "none" or a dictionary with a "kind" as in a case file; '
+                       "pass one of these")
+
+
+def limited(clip):
+    """A clip whose kind is known and whose limit is a number above 0."""
+    if clip is None or clip["kind"] == "none":
+        return clip
+    limits = {"global_norm": "max_norm", "value": "max_value"}
+    if clip["kind"] not in limits:
+        raise CaptureError(f"clip: found the kind {clip['kind']!r}, expected none, global_norm or value; pass one of "
+                           "these")
+    limit = clip.get(limits[clip["kind"]])
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
+        raise CaptureError(f"clip: found {limits[clip['kind']]} {limit!r}, expected a finite number above 0; pass the "
+                           "limit that is meant, or \"none\"")
+    if clip.get("norm", 2) not in NORMS:
+        raise CaptureError(f"clip: found the norm {clip['norm']!r}, expected 1, 2 or \"inf\"; a case states no other, "
+                           "pass one of these")
+    return clip
+
+
+class Meaning:
+    """What was said, and None where nothing was: that is assumed from the run, and printed."""
+
+    def __init__(self, micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
+                 divide="micro_batch"):
+        counts = list(micro_batches) if isinstance(micro_batches, (list, tuple)) else [micro_batches]
+        if not counts or not all(type(count) is int and count > 0 for count in counts):
+            raise CaptureError(f"micro_batches: found {micro_batches!r}, expected a count of at least 1, or a list of "
+                               "them, one a window, that repeats; pass how many micro-batches a step is meant to take")
+        self.counts = counts
+        self.level = LEVELS.index(one_of("level", level, LEVELS))
+        self.normalisation = normalisation
+        if normalisation is not None:
+            one_of("normalisation", normalisation, NORMALISATIONS)
+        self.learning_rate = section("learning_rate", learning_rate, ("constant", "base"))
+        self.weight_decay = section("weight_decay", weight_decay, None)
+        self.clip = limited(section("clip", clip, ("global_norm", "max_norm")))
+        self.loss = bool(loss)
+        self.divide = one_of("divide", divide, ("micro_batch", "window"))
+
+    def at(self, level):
+        """Whether the level asked for holds what `level` names."""
+        return self.level >= LEVELS.index(level)
+
+    def place(self, count):
+        """The window of the micro-batch with this number, its place there, and how many the window has."""
+        whole = sum(self.counts)
+        window, count = len(self.counts) * (count // whole), count % whole
+        for size in self.counts:
+            if count < size:
+                return window, count, size
+            window, count = window + 1, count - size
+        raise AssertionError("a repeated list of windows covers every micro-batch")
+
+    def first_of(self, window):
+        """The number of the window's first micro-batch."""
+        rounds, rest = divmod(window, len(self.counts))
+        return rounds * sum(self.counts) + sum(self.counts[:rest])
 
 
 def said_or(meaning, name, assumed, why, lines):
@@ -42,8 +124,8 @@ def limits_of(changes):
 
 
 def is_a_division(changes):
-    """Whether every window's gradients were multiplied by one factor, which no limit of a norm asks for. Of one window
-    alone this is known where the factor is one over a whole number."""
+    """Whether every window's gradients were multiplied by one factor, which no limit of a norm asks for. One window
+    alone shows this where the factor is one over a whole number."""
     if not changes or any(change.kind != "factor" for change in changes):
         return False
     if len(changes) == 1:
@@ -74,7 +156,7 @@ def clip_assumed(changes, called, report, why_none=UNCHANGED):
 
 
 def require_sums(segment, clip):
-    """What a recorder of samples sums up of all elements, where the recipe reads them."""
+    """Refuses samples where the recipe reads all elements and no sums of them were taken."""
     if clip["kind"] == "global_norm" and str(clip.get("norm", 2)) != "2":
         raise CaptureError(f"clip: found the norm {clip['norm']}, expected 2 where elements are sampled; record all of "
                            "them (samples=None)")
@@ -105,13 +187,14 @@ def rates_assumed(segment):
 
 
 def excludes_what_is_there(decay, capture):
-    """Words that match nothing would leave out nothing, in silence. What known layers are, a case says itself."""
+    """Refuses words that match nothing, as they would leave out nothing, in silence. A case itself says what known
+    layers are."""
     for word in decay.get("exclude", []):
         bias = word == "bias" and any(name.endswith("bias") for name in capture.parameters)
         known = capture.losses.wants_input and word in ("norm", "embedding")
         if not (bias or known or word in capture.parameters):
-            raise CaptureError(f"weight_decay: found {word!r} among what is excluded, which no parameter is, expected 'bias' "
-                               "or names of parameters, as an opaque model has no other words; name them: "
+            raise CaptureError(f"weight_decay: found {word!r} in exclude, which names no parameter, expected 'bias' or "
+                               "names of parameters, as an opaque model has no other words; name them: "
                                + ", ".join(list(capture.parameters)[:8]))
 
 

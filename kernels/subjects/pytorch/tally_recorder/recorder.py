@@ -3,46 +3,34 @@ import os
 
 import torch
 
-from . import case_file, folders, label_counts, optimizers, verdict
-from .attention_calls import SeesAttention
-from .batch_statistics import SeesBatchStatistics
+from . import case_file, verdict
 from .capture import Capture
-from .clips import SeesClips
-from .conclusion import concluded
-from .dropout_masks import DropoutMasks
-from .errors import CaptureError
-from .gradients import SeesGradients
-from .guard import told
-from .layer_taps import LayerTaps
-from .loss_taps import LossTaps
-from .losses import SeesLosses
-from .meaning import Meaning
-from .models import KnownLayers, OpaqueModel
-from .optimizers import ReadsOptimizer
-from .places import place_of_call
-from .plan import Plan
-from .ranks import inner, ranks_of
-from .ranks_together import can_be_dealt, checked_together
-from .recipe import recipe_of
-from .samples import Samples
-from .scaling import ScalerTaps
-from .schedules import SeesSchedules
-from .scratch import Scratch
-from .several import Several
-from .silent_terms import SilentTerms
-from .sharded import SeesGathered, SeesShardedGradients
-from .settings import Members
-from .steps import SeesScaler, SeesSteps
-from .steps_alone import StepsAlone, are_copies
-from .terms import judged
-from .unjudged import Outside, not_finite, stepped_into
-
+from .capture.dropout import DropoutMasks, SeesAttention, SeesBatchStatistics
+from .capture.gradients import SeesClips, SeesGradients
+from .capture.item_weights import labels_before_shift
+from .capture.layers import LayerTaps
+from .capture.loss_taps import LossTaps
+from .capture.losses import SeesLosses
+from .capture.models import KnownLayers, OpaqueModel
+from .capture.optimizers import ReadsOptimizer, listed
+from .capture.parameters import Members, Samples
+from .capture.rank_taps import SeesGathered, SeesShardedGradients
+from .capture.segment import Scratch
+from .capture.steps import ScalerTaps, SeesScaler, SeesSchedules, SeesSteps
+from .capture.terms import SilentTerms, judge_terms
+from .capture.windows import Plan
+from .other_recorders import Several, StepsAlone, are_copies
+from .ranks import can_be_dealt, checked_together, inner, ranks_of
+from .recipe import Meaning, recipe_of
+from .report import Outside, not_finite, stepped_into
+from .user_code import CaptureError, held_by, in_one_line, place_of_call
+from .verdict import concluded, worst
 
 ENTERED = []  # the recorders whose loops run
 
 
 def items(per_item, mask=None, *, name="the loss", weight=1.0):
-    """As `Recorder.items`, of every recorder whose loop runs; where none does nothing happens."""
+    """Calls `Recorder.items` of every recorder whose loop runs; does nothing where none does."""
     for recorder in ENTERED:
         recorder.items(per_item, mask, name=name, weight=weight)
 
@@ -52,11 +40,11 @@ class Recorder:
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
     `level` says how much is kept, `windows`, `start` and `every` of which windows, `samples` how many elements of each
-    tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
-    model. Of processes that torch.distributed has joined each records its rank; `ranks` says in the words of
-    `execution.ranks` how they add up, False that each is to be recorded alone. Of several optimizers, `Recorder([model, …],
-    [optimizer, …], …)`, each is recorded by itself. Of parameters in a format that no case has, the steps alone are judged.
-    With `watch=N` one window in N is judged while the loop goes on: see `watched.py`."""
+    tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque model.
+    Processes that torch.distributed has joined record a rank each; `ranks` says in the words of `execution.ranks` how
+    they add up, False that each is recorded alone. Several optimizers, `Recorder([model, …], [optimizer, …], …)`, are
+    recorded one by one. The steps alone are judged where parameters have a format that no case has. `watch=N` has one
+    window in N judged while the loop goes on: see `watched.py`."""
 
     def __new__(cls, model, optimizer, micro_batches, *, watch=None, **options):
         if watch is not None:
@@ -65,7 +53,7 @@ class Recorder:
         if isinstance(optimizer, (list, tuple)):
             return Several(cls, model, optimizer, micro_batches, **options)
         if isinstance(model, torch.nn.Module) and isinstance(optimizer, torch.optim.Optimizer):
-            held = [parameter for group in optimizer.param_groups for parameter in group["params"] if parameter.requires_grad]
+            held = [parameter for parameter in held_by(optimizer) if parameter.requires_grad]
             ids = set(map(id, held))
             stepped = [parameter for parameter in model.parameters() if id(parameter) in ids]
             why = case_file.formats_no_case_has(model.parameters() if options.get("layers") == "known" else stepped)
@@ -93,12 +81,11 @@ class Recorder:
         model = inner(model)
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
-        held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+        held = set(map(id, held_by(optimizer)))
         parameters = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                       if id(parameter) in held and parameter.requires_grad}
         known = {id(parameter) for parameter in parameters.values()}
-        strangers = [parameter for group in optimizer.param_groups for parameter in group["params"]
-                     if parameter.requires_grad and id(parameter) not in known]
+        strangers = [parameter for parameter in held_by(optimizer) if parameter.requires_grad and id(parameter) not in known]
         if not parameters or strangers and layers == "known":
             raise CaptureError(f"optimizer: found {len(strangers)} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains; a loop whose "
@@ -135,7 +122,7 @@ class Recorder:
         return self
 
     def listeners(self):
-        """Whom the mode that sees losses tells, once attached."""
+        """What the mode that sees losses tells, once attached."""
         guard, layers = self.capture.guard, self.capture.losses.layers
         layers = layers if layers and layers.hears_of_functions() else None
         return guard.hook(self.capture.losses.called), layers and guard.listener(layers), self.heard
@@ -179,9 +166,10 @@ class Recorder:
         gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered, guard).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, schedules.remove, steps.remove,
-                        self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
-            ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
+        self.entered = [each.remove for each in (self.outside, hook, self.capture.sums, self.statistics, scaler, schedules, steps,
+                                                 self.clips, gradients)]
+        self.entered += logits + [each.remove for each in (layers, masks) if each] + attention + \
+            ([fused.remove] if fused else []) + gathered
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -198,35 +186,35 @@ class Recorder:
         self.finished = True
 
     def items(self, per_item, mask=None, *, name="the loss", weight=1.0):
-        """Says what counts of a term of the loss: `per_item` holds a loss for each item, before it is summed up, `mask` which
-        of them count. In what is sent back each is to weigh `weight` over the window's items (as `normalisation` says), and
-        the gradient that arrives at `per_item` is what it weighs. Terms of different names are judged apart."""
+        """Says what counts of a term of the loss: `per_item` holds a loss for each item, before it is summed up, `mask`
+        which of them count. Each is to weigh `weight` over the window's items (as `normalisation` says), and the
+        gradient that arrives at `per_item` is what it weighs. Terms of different names are judged apart."""
         self.capture.guard.tried(self.capture.losses.declare, per_item, mask, name, weight, place_of_call())
 
     def added_up(self):
-        """For a loop that adds up over ranks by calls of its own: called on every rank in every window, where the sum
-        stands in .grad, divided as `ranks` says, and nothing else has touched it. What changes gradients from there on
-        is the loop's clip, or with divide="window" its division."""
+        """Says that a loop which adds up over ranks by calls of its own has done so: called on every rank in every
+        window, where the sum stands in .grad, divided as `ranks` says, and nothing else has touched it. What changes
+        gradients from there on is the loop's clip, or its division with divide="window"."""
         self.capture.sums.marked()
 
     def check(self, folder, tally=None, show=print, options=()):
-        """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
-        where there is no capture to judge; of several stretches of windows the worst. Of ranks all call it together, and
-        rank 0 judges what they recorded."""
+        """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, the
+        worst of several stretches of windows, or 2 where there is no capture to judge. Ranks call it together, and rank
+        0 judges what they recorded."""
         if self.ranks:
             return checked_together(self, folder, tally, show, options)
         try:
             program = verdict.command(tally)
-            folders.can_be_written(folder)
+            verdict.can_be_written(folder)
             codes = [self.judged(segment, self.stated(segment, options), self.folder_of(folder, segment), program, show,
                                  options) for segment in self.whole()]
         except OSError as problem:
             show(f"error: {problem}")
             return 2
         except Exception as problem:  # pylint: disable=broad-except
-            show(f"error: {told(problem)}")
+            show(f"error: {in_one_line(problem)}")
             return 2
-        return max(codes, key=lambda code: (code != 0, code != 4, code))
+        return worst(codes)
 
     def whole(self):
         """The stretches to judge; an error where the capture is none."""
@@ -234,7 +222,7 @@ class Recorder:
             raise CaptureError("the recorder: found a loop that has not ended well, expected the end of its `with`; "
                                "call check after it")
         if not self.capture.segments and self.capture.guard.problem is not None:
-            raise CaptureError(told(self.capture.guard.problem))
+            raise CaptureError(in_one_line(self.capture.guard.problem))
         if not self.capture.segments and self.capture.left_out:
             raise CaptureError(f"the loop: found no step in any of {self.capture.left_out} windows, expected one in each; pass micro_batches "
                                "as the loop is meant; if another optimizer took the step, record both: Recorder([model, …], [optimizer, …], …)")
@@ -252,13 +240,13 @@ class Recorder:
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
-                                                 "local" in options)
+                                                "local" in options)
         report = self.capture.report
         if self.others:
-            lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
-        segment.wrongs = judged(segment, self.meaning, self.ranks, lines)
+            lines.append(f"assumed: {listed(list(self.others))} are the optimizer's parameters that the model does not have")
+        segment.wrongs = judge_terms(segment, self.meaning, self.ranks, lines)
         if self.meaning.normalisation in (None, "window_items"):
-            segment.wrongs += label_counts.wrong(segment)
+            segment.wrongs += labels_before_shift(segment)
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + segment.lines() + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced(self.capture.numbers_at_steps) \
             + ([] if self.meaning.weight_decay else self.capture.reads.decays_unevenly()) + self.late()
@@ -281,14 +269,14 @@ class Recorder:
             return 2
         if case["model"]["layers"][0].get("tensors") == {}:
             return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs() + segment.wrongs, show)
-        folders.is_free(folder)
+        verdict.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       places=self.capture.places.text(), sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options, before)
         return concluded(code, said, lines + notes, self.wrongs() + segment.wrongs, show)
 
     def late(self):
-        """What changes gradients behind the step: a clip by its name."""
+        """Lines for what changes gradients behind the step: a clip by its name."""
         return self.clips.lines() if self.clips.late else self.capture.writes.lines()
 
     def wrongs(self):

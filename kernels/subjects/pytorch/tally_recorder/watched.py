@@ -5,13 +5,13 @@ import os
 import shutil
 import threading
 
-from . import folders, verdict
-from .errors import CaptureError
-from .guard import Guard, told
-from .losses import SeesLosses
+from . import verdict
+from .capture.losses import SeesLosses
+from .capture.steps import SeesSteps
 from .ranks import several
 from .recorder import Recorder
-from .steps import SeesSteps
+from .user_code import CaptureError, Guard, in_one_line
+from .verdict import worst
 
 BEHIND_THE_LOOP = ("nice", "-n", "19") if shutil.which("nice") else ()  # the program takes what processor time the loop leaves
 WORDS = {0: "pass", 1: "fail", 2: "error", 4: "not judged"}
@@ -40,17 +40,13 @@ def figures_of(code, documents):
     return {**figures, "tally/drift": max(drifts)} if drifts else figures
 
 
-def worst(codes):
-    return max(codes, key=lambda code: (code != 0, code != 4, code))
-
-
 def written(path):
     """When a file was written; None where there is none."""
     return os.stat(path).st_mtime_ns if os.path.exists(path) else None
 
 
 def conclusion(said):
-    """Of what a verdict says: its last line that is no detail of another."""
+    """The last line of a verdict that is no detail of another."""
     return next(line for line in reversed(said.splitlines()) if not line.startswith(" "))
 
 
@@ -67,7 +63,7 @@ class Stretch:
             return work(*arguments)
         except Exception as problem:  # pylint: disable=broad-except
             self.code = 2
-            self.verdicts.append(f"error: {told(problem)}")
+            self.verdicts.append(f"error: {in_one_line(problem)}")
             return None
 
     def judge(self, recorder, program):
@@ -95,10 +91,10 @@ class Stretch:
 
 
 class Watched:
-    """Stretches of `windows` windows each, the first at window `start`, then every `watch` windows; each has a folder in
-    `out`. Between them nothing but the optimizer's steps is looked at, by which windows are counted. `show` and `report(step, figures)` are called by
-    the loop's own thread, at the step behind which a stretch was judged. A stretch that is due while the one before is
-    still being judged is left out, and this is said."""
+    """Stretches of `windows` windows each, the first at window `start`, then every `watch` windows; each has a folder
+    in `out`. Windows are counted between them by the optimizer's steps, and nothing else is looked at. `show` and
+    `report(step, figures)` are called by the loop's own thread, at the step behind which a stretch was judged. A
+    stretch that is due while the one before is still being judged is left out, and this is said."""
 
     def __init__(self, model, optimizer, micro_batches, *, watch, report=None, out="tally-out/watched", tally=None, show=print,
                  windows=1, start=0, **options):
@@ -107,7 +103,7 @@ class Watched:
             raise CaptureError("watch: found several processes, expected one, as ranks are judged together at the end; pass "
                                "every= in its place, or ranks=False")
         self.program, self.out = verdict.command(tally), out
-        folders.can_be_written(out)
+        verdict.can_be_written(out)
         self.make = functools.partial(Recorder, model, optimizer, windows=windows, **options)
         self.watch, self.report, self.show, self.micro_batches = watch, report, show, micro_batches
         self.optimizer, self.guard = optimizer, Guard()
@@ -122,7 +118,7 @@ class Watched:
 
     @property
     def capture(self):
-        """Of the stretch that is being recorded."""
+        """The capture of the stretch that is being recorded; None between two."""
         return self.recorder.capture if self.recording else None
 
     def heard(self, *call):
@@ -153,7 +149,8 @@ class Watched:
         self.between()
 
     def between(self, clips=None):
-        """Behind a step, and before the first: a stretch ends when the windows behind it have begun."""
+        """Ends and begins stretches, behind a step and before the first: one ends when the windows behind it have
+        begun."""
         if self.recording and (self.capture.segments and self.capture.segment is None or self.capture.guard.problem is not None):
             self.stretch_ends()
         self.deliver()
@@ -226,7 +223,7 @@ class Watched:
             self.recorder.__exit__(kind)
         self.steps.remove()
         if self.guard.problem is not None:
-            self.show(f"error: nothing was watched from window {self.window} on: {told(self.guard.problem)}")
+            self.show(f"error: nothing was watched from window {self.window} on: {in_one_line(self.guard.problem)}")
             self.codes[self.window] = 2
 
     def ends(self, kind):

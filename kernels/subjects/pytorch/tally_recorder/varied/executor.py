@@ -1,13 +1,21 @@
-"""What a program that judges asks for is run here: runs of one loop, and how far each ends from its whole batch."""
+"""Runs that `tally vary` asks for, until it has a verdict, and how far each ends from the whole batch."""
+import json
+import os
+import shutil
+import tempfile
+import traceback
 from dataclasses import dataclass, field
 
 import torch
 
-from ..errors import CaptureError
+from ..user_code import CaptureError, own_frame
+from ..verdict import command, run
 
-
+DRAWN_ELSEWHERE = ("the step draws from Python's or NumPy's generator, seeded alike for every window: rows of other micro-batches may "
+                   "have other numbers")
 CHUNK = 1 << 17  # elements of a tensor that are compared at once: they stay in a processor's cache
 ASK = {"sizes": None, "ranks": 1, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
+FILE, PAGE = "vary.json", "vary.html"
 
 
 @dataclass
@@ -19,8 +27,8 @@ class Ended:
     steps: list = field(default_factory=list)
     micro_batches: list = field(default_factory=list)
     rows_hash: str = ""
-    items: list = field(default_factory=list)  # of each window, of each micro-batch; None where not seen
-    options: list = field(default_factory=list)  # of each window, of each step, as `options_of` gives them
+    items: list = field(default_factory=list)  # in each window, of each micro-batch; None where not seen
+    options: list = field(default_factory=list)  # in each window, at each step, as `options_of` gives them
     uncleared: list = field(default_factory=list)  # windows whose step was handed what the one before left
     left_over: list = field(default_factory=list)  # {"window", "rows", "lost"}: what an epoch left over of its micro-batches
     stepped_early: dict = None  # {"window", "behind", "of"}: a window that is stepped behind fewer micro-batches than others
@@ -90,6 +98,13 @@ class Executor:
         return self.wholes[moved, frozen]
 
 
+def error_of(problem):
+    """What ended a run early."""
+    frame = own_frame(traceback.extract_tb(problem.__traceback__))
+    return {"type": type(problem).__name__, "text": " ".join(str(problem).split())[:200],
+            "file": frame and frame.filename, "line": frame and frame.lineno}
+
+
 def figure(value):
     """A number of vary.json, where one that is not finite is null."""
     value = float(value)
@@ -121,7 +136,7 @@ def scale_of(reference):
 
 
 def distance_of(one, two):
-    """The largest difference; of two infinities that are alike none."""
+    """The largest difference; two infinities that are alike have none."""
     if not one.numel():
         return 0.0
     apart = max_of([(a.double() - b.double()).abs_().max() for a, b in zip(one.reshape(-1).split(CHUNK), two.reshape(-1).split(CHUNK))])
@@ -131,8 +146,8 @@ def distance_of(one, two):
 
 
 def differences(left, reference, scales=None, stepped=()):
-    """The entries `tensors` of a run, of all that can be rounded. `scales` of the reference are measured where they are not given;
-    `stepped` are the names of what optimizers step."""
+    """The entries `tensors` of a run, for all that can be rounded. `scales` of the reference are measured where they
+    are not given; `stepped` are the names of what optimizers step."""
     if left.keys() != reference.keys():
         raise CaptureError(f"vary: found other tensors in two runs ({sorted(left.keys() ^ reference.keys())[0]}), expected the "
                            "same; make what the loop keeps in `make`")
@@ -148,3 +163,95 @@ def differences(left, reference, scales=None, stepped=()):
         found.append({"name": name, "scale": scale, "max": 0.0 if one is two else figure(distance_of(one, two)),
                       **({"stepped": True} if name in stepped else {})})
     return found
+
+
+class VaryFailed(AssertionError):
+    """What a test that varies its loop raises."""
+
+
+@dataclass
+class Verdict:
+    """`partition` is the coarsest that fails, `drift` how far those that pass end from the whole batch in float32, `weights`
+    those of a row of each micro-batch. `page` is what `tally vary` wrote, where the folder was kept."""
+    passed: bool
+    cause: str
+    sentence: str
+    partition: tuple
+    drift: float
+    gaps: list = field(default_factory=list)
+    weights: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    page: str = ""
+
+    def raise_if_failed(self):
+        __tracebackhide__ = True  # pytest leaves this frame out
+        if not self.passed:
+            raise VaryFailed(f"{self.sentence}\n{self.page}")
+
+
+def make_folder(folder, name):
+    """Makes a folder to write to."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (OSError, TypeError) as problem:
+        raise CaptureError(f"{name}: found {folder} ({getattr(problem, 'strerror', None) or problem}), expected a folder that can be written; "
+                           "name one") from None
+
+
+def write_document(folder, document):
+    path = os.path.join(folder, FILE)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file, allow_nan=False)
+    os.replace(path + ".new", path)
+
+
+def ask_program(program, folder):
+    """What the program says of a folder, or wants to be run there."""
+    done = run(program, "vary", folder, "--json")
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        said = " ".join((done.stderr or done.stdout).split())[:300]
+        raise CaptureError(f"tally: found {program}, which says of {folder}: {said or 'nothing'}; expected a verdict of `tally vary`; "
+                           "pass tally= or set TALLY") from None
+
+
+def judged(executor, folder, tally=None):
+    """What the program says in the end, and the document that says it. All that is run is written to `folder`."""
+    program = command(tally)
+    document = {**executor.head(), "runs": [], "weights": [], "notes": [], "layers": []}
+    while True:
+        write_document(folder, document)
+        answer = ask_program(program, folder)
+        if answer["verdict"] != "asks":
+            return answer, document
+        for ask in answer["asks"]:
+            if "run" in ask:
+                document["runs"].append(executor.run(ask["run"]))
+            else:
+                document["weights"].append(executor.weights(ask["weights"]))
+            document["notes"], document["layers"] = executor.notes, executor.layers
+            document["equal_only"] = executor.equal_only
+
+
+def verdict_of(executor, out=None, tally=None):
+    """Runs it in the folder `out`, or in one that is removed where the loop passes."""
+    if out is not None:
+        make_folder(out, "out")
+    folder, kept = out or tempfile.mkdtemp(prefix="tally-vary-"), out is not None
+    try:
+        answer, _ = judged(executor, folder, tally)
+        if answer["verdict"] == "error":
+            raise CaptureError(f"vary: {answer['sentence']}")
+        if answer["verdict"] == "fail" and DRAWN_ELSEWHERE in executor.notes:
+            raise CaptureError("vary: found a step that draws from Python's or NumPy's generator, other numbers with other micro-batches, "
+                               "expected PyTorch's, whose numbers are dealt by rows; draw with torch, or in `data`")
+        kept = kept or answer["verdict"] == "fail"
+        if kept:
+            run(command(tally), "vary", folder)
+    finally:
+        if not kept:
+            shutil.rmtree(folder)
+    return Verdict(answer["verdict"] == "pass", answer["cause"], answer["sentence"], tuple(answer["partition"]), answer["drift"],
+                   answer["gaps"], answer.get("weights", {}).get("found", []), answer["notes"],
+                   os.path.join(folder, PAGE) if kept else "")

@@ -1,148 +1,74 @@
-"""The cause without a recipe: how much each micro-batch weighs in the gradient that a step was handed."""
+"""The cause without a recipe: how much each micro-batch weighs in the gradient that a step was handed, and how many of its items
+count."""
 import contextlib
-import inspect
 
 import torch
+import torch.nn.functional as F
 
-from ..steps import SeesSteps
-from .places import frames_of, here, place_of
-from .rows import spans_of
-from .terms import only, terms_of
+from .state import spans_of, tensors_of
+from .training_steps import Watch
 
+LOSSES = ("cross_entropy", "nll_loss")
+IGNORED = -100
 STAGES = "accumulated", "handed"
-MOST_TERMS = 8  # of a loss, each of which is run by itself
-ELEMENTS = 1 << 16  # of which the weights are solved for; what they leave over is of all
+MOST_TERMS = 8  # a loss may have, each of which is run by itself
+ELEMENTS = 1 << 16  # that weights are solved for; what they leave over is taken of all
 HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
-NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
 
 
-class Seen:
-    """What was seen of one optimizer in one window: gradients as the last backward pass before its first step left them, and as that
-    step was handed them, flat and by name; parameters and the optimizer's state there; the places of both calls; the terms of the
-    losses, {key: (name, place)}; and `after`, the parameters that its last step left."""
+class Items:
+    """Counts the labels of each call of a loss inside of it."""
 
     def __init__(self):
-        self.accumulated, self.handed, self.parameters, self.moments, self.places = None, None, {}, {}, {}
-        self.terms, self.after = {}, {}
+        self.calls, self.places, self.originals = [], [], {}
+
+    def __enter__(self):
+        for name in LOSSES:
+            self.originals[name] = getattr(F, name)
+            setattr(F, name, self.counting(self.originals[name]))
+        return self
+
+    def __exit__(self, *_):
+        for name, original in self.originals.items():
+            setattr(F, name, original)
+
+    def counting(self, original):
+        def loss(*args, **options):
+            target = args[1] if len(args) > 1 else options.get("target")
+            if isinstance(target, torch.Tensor) and not target.is_floating_point():
+                ignored = args[4] if len(args) > 4 else options.get("ignore_index", IGNORED)
+                weight = args[2] if len(args) > 2 else options.get("weight")
+                with contextlib.suppress(RuntimeError):  # a transform of torch.func shows no numbers
+                    counted = target[target != ignored]
+                    self.calls.append(float(counted.numel() if weight is None else weight.detach()[counted].double().sum()))
+                    self.places.append(target.numel())
+            return original(*args, **options)
+        return loss
+
+    def of(self, rows, spans):
+        """A number for each micro-batch, as the losses say it, or a mask among the rows; None where neither does."""
+        called = of_round(self.calls, len(spans))
+        if called is not None:
+            return called
+        mask = next((mask for mask in map(mask_of, tensors_of(rows)) if mask is not None and not bool(mask.all())), None)
+        return None if mask is None else [int(mask[a:b].sum()) for a, b in spans]
 
 
-class Watch:
-    """Sees the gradients of a run, of each window a Seen for each optimizer; all of it, or of the last of `count` windows the gradients
-    alone. There `others`, the Seens of a run of the whole batch but of the one optimizer that is asked for, say what steps leave:
-    that one's gradients are sums over rows only where all else stands still. `term` is the key of what alone is sent back there."""
-
-    def __init__(self, all_of_it, count=0, others=(), term=None):
-        self.all_of_it, self.count, self.others, self.term = all_of_it, count, others, term
-        self.windows, self.names, self.tensors, self.optimizers = [], {}, {}, 0
-        self.inside = self.stepped = False
-
-    def begins(self, tensors, optimizers):
-        self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
-        self.names = {id(tensor): name for name, tensor in tensors.items()}
-        self.optimizers = max(len(optimizers), 1)  # where there is none, all that the loop has is of one
-        for i, optimizer in enumerate(optimizers):
-            SeesSteps(optimizer, OfOptimizer(self, optimizer, i))
-
-    def window(self):
-        if self.windows and not self.all_of_it:
-            self.windows[-1] = []
-        self.windows.append([Seen() for _ in range(self.optimizers)])
-
-    def gradients(self):
-        return {name: flat_of(tensor.grad) for name, tensor in self.tensors.items() if tensor.grad is not None}
-
-    @contextlib.contextmanager
-    def running(self):
-        """Backward passes are seen inside of it, and each operation knows where it was called."""
-        original, before = torch.autograd.backward, torch.is_anomaly_enabled()
-
-        def backward(tensors, *args, **options):
-            if self.inside or not self.windows:  # a checkpoint's own, within another; `make` may train as well
-                return original(tensors, *args, **options)
-            waiting = [seen for seen in self.windows[-1] if seen.handed is None]
-            terms = terms_of([root.grad_fn for root in roots_of(tensors) if root.grad_fn is not None])
-            for seen in waiting:
-                if self.stepped:  # those before were another optimizer's
-                    seen.terms.clear()
-                seen.terms.update((key, (name, place)) for key, (name, place, _) in terms.items())
-            self.inside, self.stepped = True, False
-            try:
-                with only(terms if self.term and len(self.windows) == self.count else {}, self.term):
-                    result = original(tensors, *args, **options)
-            finally:
-                self.inside = False
-            gradients, places = (self.gradients(), {"backward": here(), "scaled": scaled_at(tensors)}) if waiting else (None, {})
-            for seen in waiting:
-                seen.accumulated = gradients
-                seen.places.update(places)
-            return result
-        torch.autograd.backward = backward
-        torch.autograd.set_detect_anomaly(True, *NO_CHECKS)
-        try:
-            yield
-        finally:
-            torch.autograd.backward = original
-            torch.autograd.set_detect_anomaly(before)
+def of_round(calls, count):
+    """What one round of so many calls gives, where all rounds give the same; None elsewhere."""
+    rounds = [calls[first:first + count] for first in range(0, len(calls), count)]
+    return rounds[0] if rounds and all(each == rounds[0] for each in rounds) and len(rounds[0]) == count else None
 
 
-class OfOptimizer:
-    """Told of the steps of one optimizer; the first of a window is kept."""
-
-    def __init__(self, watch, optimizer, number):
-        self.watch, self.optimizer, self.number = watch, optimizer, number
-
-    def held(self):
-        return [parameter for group in self.optimizer.param_groups for parameter in group["params"] if id(parameter) in self.watch.names]
-
-    def step_begins(self):
-        seen = self.watch.windows[-1][self.number]
-        if seen.handed is not None:
-            return
-        held = [parameter for parameter in self.held() if parameter.grad is not None]
-        seen.places["step"], seen.handed = here(), {}
-        own = {self.watch.names[id(parameter)] for parameter in held}
-        seen.accumulated = {name: value for name, value in (seen.accumulated or {}).items() if name in own}
-        for parameter in held:
-            name = self.watch.names[id(parameter)]
-            seen.handed[name] = flat_of(parameter.grad)
-            if not self.watch.all_of_it:
-                continue
-            seen.parameters[name] = flat_of(parameter)
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                if isinstance(value, torch.Tensor) and value.shape == parameter.shape:
-                    seen.moments.setdefault(key, {})[name] = flat_of(value)
-
-    def step_ends(self):
-        watch, named = self.watch, {self.watch.names[id(parameter)]: parameter for parameter in self.held()}
-        watch.stepped = True
-        if watch.all_of_it:
-            watch.windows[-1][self.number].after = {name: parameter.detach().clone() for name, parameter in named.items()}
-        elif len(watch.windows) == watch.count and watch.others and watch.others[self.number]:
-            with torch.no_grad():
-                for name, value in watch.others[self.number].after.items():
-                    named[name].copy_(value)
-
-
-def flat_of(tensor):
-    tensor = tensor.detach()
-    tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-    return (tensor.to_dense() if tensor.is_sparse else tensor).double().flatten().clone().cpu()
-
-
-def roots_of(tensors):
-    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-
-
-def scaled_at(tensors):
-    """Where a loss was multiplied or divided last, if that was the last that was done to it."""
-    node = roots_of(tensors)[0].grad_fn
-    if node is None or type(node).__name__.rstrip("0123456789") not in ("MulBackward", "DivBackward"):
-        return None
-    return place_of(frames_of(node.metadata.get("traceback_", [])))
+def mask_of(tensor):
+    """Which of its items count, of integers beside ignored labels, or of nothing but 0 and 1 in more than one dimension."""
+    if not tensor.is_floating_point() and bool((tensor == IGNORED).any()):
+        return tensor != IGNORED
+    return tensor != 0 if tensor.dim() > 1 and bool(((tensor == 0) | (tensor == 1)).all()) else None
 
 
 def watched(function, spans, frozen, all_of_it, others=(), term=None):
-    """What was seen of each window of a run; None of one that ended early."""
+    """What was seen of each window of a run; None where it ended early."""
     watch = Watch(all_of_it, len(spans), others, term)
     with watch.running():
         ended = function.trained(getattr(torch, function.precisions[0]), spans, frozen=frozen, watch=watch)
@@ -218,7 +144,7 @@ def part_of(alone, cut, whole, sizes):
 
 
 class Weights:
-    """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
+    """The weights of one loop. What was seen of a partition's runs is kept until another is asked for."""
 
     def __init__(self, function):
         self.function, self.kept = function, {}
@@ -236,9 +162,9 @@ class Weights:
         return seen and getattr(seen[-1][others.index(None)], stage)
 
     def of(self, ask):
-        """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
-        meant by the whole batch's, and what else was in it. `stage` is where they differ first. Of a window that began with other parameters (`parted`)
-        the gradient tells nothing: what differs lies behind the step before."""
+        """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed
+        and meant by the whole batch's, and what else was in it. `stage` is where they differ first. The gradient of a
+        window that began with other parameters (`parted`) tells nothing: what differs lies behind the step before."""
         sizes, window, frozen = ask["sizes"], ask.get("window", 0), tuple(ask.get("frozen", ()))
         entry = {**ask, "window": window, "found": [], "meant": [], "terms": [], "terms_rest": None, "rest": None,
                  "meant_rest": None, "place": None}
