@@ -75,8 +75,9 @@ TEST(Checkpoint, LeavesWhatRanksLeaveWhoseNumberNeverChanges) {
 /// Every failing tap of ranks whose number changes is given its place, whichever generation it is of.
 TEST(Checkpoint, GivesFailingTapsTheirPlaces) {
   const Case c = changing("optimizer");
+  const Trace trace = run(c);
   std::vector<TensorCheck> failing;
-  for (const Tap& tap : run(c).taps()) {
+  for (const Tap& tap : trace.taps()) {
     TensorCheck check = not_run({"local", tap.name.text(), tap.name.stage});
     check.status = Status::fail;
     check.worst_index.assign(tap.value.shape.size(), 0);
