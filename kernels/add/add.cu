@@ -1,4 +1,4 @@
-// The sum of two tensors, element by element: out = fl(a + b), store S. Of more tensors it is called once for each
+// The sum of two tensors, element by element: out = fl(a + b), store S. A sum of more tensors takes a call for each
 // further one, so that every sum is stored. (add.1) of the layer, (add.3) of a gradient.
 //
 //   a, b, out [elements] S; out may be a or b

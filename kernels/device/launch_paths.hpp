@@ -105,7 +105,7 @@ std::int64_t blocks_at_most(std::int64_t usual);
 
 struct RegisteredKernel;
 
-/// All ways of a kernel, each as often as it has precisions; sorted. Of one whose launch knows no sizes: "its one way".
+/// All ways of a kernel, each as often as it has precisions; sorted. A launch that knows no sizes has "its one way".
 std::set<LaunchPath> declared_paths(const RegisteredKernel& kernel);
 
 }  // namespace tally

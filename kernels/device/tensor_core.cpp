@@ -100,7 +100,7 @@ struct Generation {
   int fraction_bits;
 };
 
-/// Of the largest instruction shapes.
+/// The numbers of a generation's largest instruction shapes.
 Generation generation(GemmOrder::Kind order) {
   switch (order) {
     case GemmOrder::Kind::tensor_core_v100:

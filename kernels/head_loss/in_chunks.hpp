@@ -40,7 +40,7 @@ __global__ void head_input_gradient(const float* dz, const S* weight, S* dx, std
   }
 }
 
-/// Of the chunk's rows; the first chunk's sums begin at 0, and the last one's are stored.
+/// Adds the chunk's rows to dW; the first chunk's sums begin at 0, and the last one's are stored.
 template <class S>
 __global__ void head_weight_gradient(const float* dz, const S* x, float* dw_sum, S* dw, std::int64_t rows,
                                      std::int64_t classes, std::int64_t width, bool first, bool last) {

@@ -26,7 +26,7 @@ struct CompiledFile {
 /// The headers that this program's own kernels were compiled against: Tally's version and a hash of their text.
 const std::string& kernel_abi();
 
-/// Of this program; empty for Tally's own.
+/// The plugins and the compiled files of this program; empty for Tally's own.
 const std::vector<Plugin>& plugins();
 const std::vector<CompiledFile>& compiled_files();
 

@@ -45,15 +45,15 @@ class Addends {
   void receive(int from, BucketStretch stretch);
   /// values = fl(values + received).
   void receive_and_add(int from, BucketStretch stretch);
-  /// Of these ranks, the one whose numbers come first: values = fl(values + received). Returns which.
+  /// values = fl(values + received), from the one of these ranks whose numbers come first. Returns which.
   int receive_first_and_add(std::span<const int> from, BucketStretch stretch);
   /// values = what every rank sends of the stretch and this one has, added in the order of the ranks.
   void receive_all_and_add(BucketStretch stretch);
   /// The same in an order that is drawn: two partial sums are added, then two of those that are left, until one is.
   void receive_all_and_add_drawn(BucketStretch stretch);
-  /// Of a sum that one rank makes: every other hands it all numbers and takes what it needs of the sum. True on those.
+  /// Leaves a sum to `root`: every other hands it all numbers and takes what it needs of the sum. True on those.
   bool leaves_sum_to(int root);
-  /// By the rank that made it: every other gets what it needs of the sum.
+  /// Hands every other rank what it needs of the sum, as the rank that made it.
   void hand_out();
   /// All values become the sum as the library that joins the ranks adds it; false where none does, or it adds no such
   /// numbers.

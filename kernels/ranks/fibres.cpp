@@ -136,7 +136,7 @@ class Group {
     return first;
   }
 
-  /// Of the ranks that can go on.
+  /// One of the ranks that can go on, taken out of them.
   int taken() {
     const auto pick = drawn_ && ready_.size() > 1 ? choices_.below(ready_.size()) : 0;
     const auto chosen = std::next(ready_.begin(), static_cast<std::ptrdiff_t>(pick));

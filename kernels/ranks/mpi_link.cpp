@@ -164,7 +164,7 @@ class ProcessLink : public MpiLink {
     return first;
   }
 
-  /// Of those that came; the end where none did.
+  /// The first message of those that came; the end where none did.
   Messages::iterator kept_first(std::span<const int> any_of, const std::string& about) {
     Messages::iterator first = messages_.end();
     for (const int from : any_of) {

@@ -44,8 +44,8 @@ class MpiLink : public Link {
   virtual void finish() = 0;
 };
 
-/// Of this process, in the world that its launcher started. A rank that waits longer than `seconds` throws HungLink.
-/// Throws std::runtime_error where the module cannot be opened or MPI does not start.
+/// The link of this process, in the world that its launcher started. A rank that waits longer than `seconds` throws
+/// HungLink. Throws std::runtime_error where the module cannot be opened or MPI does not start.
 std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds, WaitWatch& watch);
 /// The same, of which nobody is told.
 std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds);

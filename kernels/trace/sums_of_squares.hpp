@@ -8,8 +8,8 @@
 
 namespace tally {
 
-/// Of a window: how many elements all parameters have, and the sum of the squares of all of them in the gradient
-/// buffers behind the last micro-batch, taken in binary64. Not finite where an element is not.
+/// The squares of a window: how many elements all parameters have, and the sum of the squares of all of them in the
+/// gradient buffers behind the last micro-batch, taken in binary64. Not finite where an element is not.
 struct SquaresOfWindow {
   int window = 0;
   double elements = 0, sum = 0;

@@ -12,7 +12,7 @@ namespace tally {
 /// Taps are numbered in the order they are added. Names are kept by whoever keeps the taps.
 class TapIndex {
  public:
-  /// Of the tap with this name, where `name_at(number)` is what a tap is called.
+  /// The number of the tap with this name, where `name_at(number)` is what a tap is called.
   template <class NameAt>
   std::optional<std::size_t> find(const TapView& name, const NameAt& name_at) const {
     if (slots_.empty()) return std::nullopt;

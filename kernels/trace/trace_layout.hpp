@@ -20,7 +20,7 @@ struct TapLayout {
   std::vector<std::int64_t> shape;
 };
 
-/// Of all taps of one case.
+/// The layouts of all taps of one case.
 class TapLayouts {
  public:
   /// The case must outlive this object.

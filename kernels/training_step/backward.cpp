@@ -66,8 +66,8 @@ void tap_backward_outputs(Run& run, const LayerState& layer, int k) {
   }
 }
 
-/// The gradient of an output that several layers read. Of one that ends a part of a pipeline it is summed by the part
-/// behind.
+/// The gradient of an output that several layers read. The part behind sums it where the output ends a part of a
+/// pipeline.
 void sum_of_readers(Run& run, LayerState& layer) {
   for (int k = run.group_begin; k < run.group_end; ++k) {
     run.micro_batch = k;

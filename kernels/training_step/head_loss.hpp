@@ -11,8 +11,8 @@ namespace tally {
 
 inline constexpr const char* head_loss_operation = "head_loss";
 
-/// Whether the case names that kernel, ends with a linear layer before cross_entropy, and so can run it. Of another
-/// case the choice counts for nothing.
+/// Whether the case names that kernel, ends with a linear layer before cross_entropy, and so can run it. The choice
+/// counts for nothing in another case.
 bool names_head_loss(const Case& c);
 /// Whether this run fuses the two.
 bool fuses_head_and_loss(const Run& run);

@@ -14,7 +14,8 @@ inline NormKind norm_kind_of(const Choice& clip) {
   return norm == "1" ? NormKind::one : norm == "inf" ? NormKind::infinity : NormKind::two;
 }
 
-/// Of what a rank has: of its own pieces what it hands to the others, by `execution.ranks.reduce.norm`.
+/// The norm that a rank takes of what it has; of its own pieces, what it hands to the others, by
+/// `execution.ranks.reduce.norm`.
 NormKind norm_kind_of(const Run& run);
 
 }  // namespace tally

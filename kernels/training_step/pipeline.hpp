@@ -17,10 +17,10 @@ struct PipelinePass {
   friend bool operator==(const PipelinePass&, const PipelinePass&) = default;
 };
 
-/// The passes of a stage over a window, in order. Of `gpipe` all micro-batches go forward, then all back; of `1f1b`
-/// min(K, P - p - 1) go forward first, then one forward and one back in turn, then the rest back. Of `interleaved`
-/// P micro-batches go through one chunk after another, then the next P (Megatron-LM, get_pp_rank_microbatches): of the K
-/// V passes min(K V, 2 (P - p - 1) + (V - 1) P) come first.
+/// The passes of a stage over a window, in order. `gpipe`: all micro-batches go forward, then all back. `1f1b`:
+/// min(K, P - p - 1) go forward first, then one forward and one back in turn, then the rest back. `interleaved`: P
+/// micro-batches go through one chunk after another, then the next P (Megatron-LM, get_pp_rank_microbatches);
+/// min(K V, 2 (P - p - 1) + (V - 1) P) of the K V passes come first.
 std::vector<PipelinePass> passes_of_stage(const Case& c, std::size_t stage, int micro_batches);
 
 /// Memory for what forward leaves of run.part and run.group_begin; from where it left it to what is kept, and back. And

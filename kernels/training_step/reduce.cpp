@@ -1,4 +1,4 @@
-// Of ranks that train together: what each hands over becomes the sum of all, and what one rank found all act on.
+// Ranks that train together: what each hands over becomes the sum of all, and what one rank found all act on.
 #include <cstring>
 
 #include "kernels/ranks/all_reduce.hpp"
@@ -47,7 +47,7 @@ bool sums_gradients(const Run& run) {
   return communicate_of(run.c) == Communicate::micro_batch && run.micro_batch >= 0;
 }
 
-/// Of a piece, or a whole parameter, of which several ranks may keep pieces alone.
+/// The shape of a piece, or of a whole parameter, of which several ranks may keep pieces alone.
 const std::vector<std::int64_t>& shape_of(const Parameter& parameter) {
   return parameter.master ? parameter.master.shape : parameter.copy.shape;
 }

@@ -138,7 +138,7 @@ Trace merged_ranks(std::vector<Trace> traces) {
 
 std::size_t processes_of(const Case& c) { return ranks_of(c) * stages_of(c); }
 
-/// Of a pipeline each rank's stages first.
+/// One trace of all processes; each rank's stages of a pipeline are merged first.
 Trace merged_processes(const Case& c, std::vector<Trace> traces) {
   if (!is_pipelined(c)) return merged_ranks(std::move(traces));
   if (c.dealt.empty()) return merged_stages(c, std::move(traces));

@@ -109,7 +109,8 @@ struct LayerState {
   DeviceTensor lse, delta;                         // fp32 [rows, heads]: of attention
   DeviceTensor attention_sums;                     // fp32, [rows, in]: where its kernels keep sums
   DeviceTensor turns, turns_back;                  // fp32, [rows of x, rotated]: rotary's tables, forth and back
-  /// Of those that a contract names row by row: "mean", "rstd", "lse", "delta". Throws std::logic_error for another.
+  /// The statistic of this name, which a contract names row by row: "mean", "rstd", "lse", "delta". Throws
+  /// std::logic_error for another.
   DeviceTensor& row_statistic(std::string_view name);
   DeviceTensor dw_sum, db_sum;  // batch_norm [groups, in]
   /// Whether ranks put its statistics together; then those above are of all ranks' rows of a micro-step.

@@ -5,8 +5,8 @@
 
 namespace tally {
 
-/// Of a layer whose ranks take them from the first, before anything of the window moves them: rank 0 hands its own to
-/// every other. Nothing where each keeps its own, or one rank trains.
+/// The running values of a layer whose ranks take them from the first: rank 0 hands its own to every other, before
+/// anything of the window moves them. Nothing where each keeps its own, or one rank trains.
 void take_first_running(Run& run);
 
 }  // namespace tally

@@ -35,16 +35,16 @@ struct Stages {
   Stage begin_window;   // clears the buffers and `found`, takes over the scale
   Stage learning_rate;  // run.learning_rate from run.step
   Stage cast;
-  /// Of ranks that share the parameters: what the layers read, put together of all pieces, before forward and, where
+  /// What the layers read where ranks share the parameters: put together of all pieces, before forward and, where
   /// run.behind_forward says so, again before backward.
   Stage all_gather;
-  /// (k) Of a pipeline, for run.part: the activations of the part before, and where run.behind_forward says so the
+  /// (k) What run.part of a pipeline gets: the activations of the part before, and where run.behind_forward says so the
   /// gradient that the part behind sends; and the same the other way round. Nothing where there is no such part.
   Stage receive;
   Stage send;
   Stage forward;  // the micro-batches of run.group, layer by layer
-  /// Of ranks, inside forward and backward: a micro-step's statistics or sums, which all ranks put together. A rank that
-  /// has no micro-batch in it takes part with no rows.
+  /// A micro-step's statistics or sums, which all ranks put together inside forward and backward. A rank that has no
+  /// micro-batch in it takes part with no rows.
   void (*sync_statistics)(Run& run, LayerState& layer, StepPart part);
   Stage running_stats;  // the same group; once for it with window statistics
   Stage factor;         // (k) run.factor, the c of the loss's gradient

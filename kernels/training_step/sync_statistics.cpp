@@ -1,6 +1,6 @@
-// Of ranks that share a micro-step's statistics: what each hands over of its own rows becomes that of all ranks' rows.
-// Sums travel side by side and are added as a sum over ranks is, in fp32; moments go from every rank to every other, and
-// each merges them.
+// The statistics of a micro-step that ranks share: what each hands over of its own rows becomes that of all ranks'
+// rows. Sums travel side by side and are added as a sum over ranks is, in fp32; moments go from every rank to every
+// other, and each merges them.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -10,8 +10,7 @@
 namespace tally {
 
 /// Whether items are counted: labels of a loss over classes that have no weights of their own, or the weights of items.
-/// Of other losses every row is one item, or their weights are no whole numbers. A trace has the stage `count` only
-/// then.
+/// Other losses have one item a row, or weights that are no whole numbers. A trace has the stage `count` only then.
 bool counts_items(const Choice& loss);
 
 /// n_k of every micro-batch of a window, and their sum N. nullopt where items are not counted, or binary64 does not

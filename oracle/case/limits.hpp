@@ -18,7 +18,7 @@ inline constexpr std::size_t most_values = std::size_t{1} << 22;
 inline constexpr std::size_t longest_number = 4096;
 inline constexpr std::size_t most_layers = 1024;
 inline constexpr std::size_t most_layer_inputs = 64;
-/// Of all windows together.
+/// The micro-batches of all windows together.
 inline constexpr std::size_t most_micro_batches = std::size_t{1} << 14;
 /// Bytes of a safetensors file, which is mapped where it is large, and of its header.
 inline constexpr std::size_t most_tensor_file = std::size_t{1} << 40;

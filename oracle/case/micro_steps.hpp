@@ -10,7 +10,8 @@
 
 namespace tally {
 
-/// Whether the layer is a batch_norm of "micro_step" statistics. Of one rank these are those of its micro-batches.
+/// Whether the layer is a batch_norm of "micro_step" statistics. The statistics of one rank are those of its
+/// micro-batches.
 bool takes_step_statistics(const Layer& layer);
 /// Whether ranks put its statistics together: the case is run by ranks, of which there may be one.
 bool pools_steps(const Case& c, const Layer& layer);

@@ -11,8 +11,8 @@
 
 namespace tally {
 
-/// The value as the option's type; nullopt with a finding when it is of another type. Of the words of a text option,
-/// those that are numbers stand in JSON as numbers, the others as strings.
+/// The value as the option's type; nullopt with a finding when it is of another type. The words of a text option that
+/// are numbers stand in JSON as numbers, the others as strings.
 std::optional<OptionValue> read_option(const Option& option, const Json& json, const std::string& path,
                                        Findings& findings);
 

@@ -27,7 +27,7 @@ std::vector<std::vector<std::vector<std::int64_t>>> sequences_of(const Case& c) 
   return all;
 }
 
-/// Of every row of the padded case the row that it holds, or `filled`; and what becomes of the cut.
+/// The row that every row of the padded case holds, or `filled`; and what becomes of the cut.
 struct Lines {
   std::vector<std::int64_t> rows, sequences;
   std::vector<std::vector<std::int64_t>> windows;

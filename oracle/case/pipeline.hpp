@@ -25,7 +25,7 @@ const std::string& pipeline_schedule(const Case& c);
 struct PipelinePart {
   std::size_t first, end;
 };
-/// P V of them, or one; part j is on stage j mod P. Of a case whose cut the rules have accepted.
+/// The parts, P V of them or one; part j is on stage j mod P. The rules must have accepted the cut.
 std::vector<PipelinePart> parts_of_model(const Case& c);
 std::size_t stage_of_part(const Case& c, std::size_t part);
 /// The part and the stage that a layer is in.

@@ -15,7 +15,8 @@ void ddp(Case& c) {
   set(c, "buckets.order", "reverse");
 }
 
-/// About the root of the ranks: doubled while it divides them and leaves more than itself. Of an odd number it is 2.
+/// A factor of about the root of the ranks: doubled while it divides them and leaves more than itself; 2 for an odd
+/// number.
 std::size_t predivision(std::size_t ranks) {
   std::size_t factor = 1;
   while (ranks % factor == 0 && factor * factor < ranks) factor *= 2;

@@ -11,7 +11,7 @@ namespace tally {
 namespace {
 
 constexpr std::size_t most_rows_reported = 8;
-/// Of positions that no table has rows for.
+/// The end of positions that no table has rows for.
 constexpr std::int64_t most_places = std::int64_t{1} << 40;
 
 /// Whole numbers from 0 on, each below `end`.

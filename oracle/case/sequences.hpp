@@ -16,8 +16,8 @@ std::vector<std::int64_t> places_in_sequences(const Case& c);
 /// The same as a column, i64 [rows, 1].
 Tensor places_of(const Case& c);
 
-/// Of every row of a micro-batch the first row of its sequence, and the first row behind it, counted in the rows of the
-/// micro-batch; one after another, over all rows of the case.
+/// The first row of the sequence of every row of a micro-batch, and the first row behind that sequence, counted in the
+/// rows of the micro-batch; one after another, over all rows of the case.
 struct SequenceRows {
   std::vector<std::int64_t> begin, end;
 };
@@ -29,8 +29,8 @@ Tensor positions_of(const Case& c);
 /// Whether the loss scores a row by the label of the next row of its sequence.
 bool shifts_labels(const Choice& loss);
 
-/// Of a loss over classes: the class that the row is scored by, as its target says or, with `shift`, the next row's of
-/// its sequence. The loss's ignore_index where there is none: behind the last row of a sequence.
+/// The class that a loss over classes scores the row by, as its target says or, with `shift`, the next row's of its
+/// sequence. The loss's ignore_index where there is none: behind the last row of a sequence.
 std::int64_t scored_class(const Case& c, std::int64_t row);
 
 /// What the loss reads, row by row: `target`, with `shift` the scored classes.

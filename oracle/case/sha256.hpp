@@ -12,7 +12,7 @@ class Sha256 {
   Sha256();
   ~Sha256();
   void add(std::string_view part);
-  /// Of all parts so far, as 64 lower-case hex digits. Once.
+  /// The digest of all parts so far, as 64 lower-case hex digits; to be asked once.
   std::string digits();
 
  private:

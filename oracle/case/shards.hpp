@@ -29,10 +29,10 @@ struct PlaceInBucket {
     return static_cast<int>((within > 0 ? at % within : at) / chunk);
   }
 };
-/// Of a whole case: in the bucket, cut into one chunk for each sharer. Throws std::logic_error for a parameter that does
-/// not train.
+/// The place in the bucket of a whole case, cut into one chunk for each sharer. Throws std::logic_error for a parameter
+/// that does not train.
 PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter);
-/// In the sum behind a micro-batch, or at the window's end: there the replicas of each chunk add it up.
+/// The place in the sum behind a micro-batch, or at the window's end: there the replicas of each chunk add it up.
 PlaceInBucket place_in_sum(const Case& whole, const std::string& parameter, int micro_batch);
 
 /// Neighbouring elements of a parameter; count 0: none.

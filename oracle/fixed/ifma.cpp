@@ -1,6 +1,6 @@
-// Of X Y only the part above 2^52L is summed, in units of 2^52L:
-//   all of x_l y_m with l + m >= L, of l + m = L - 1 the high half: L^2 multiply-adds a term, fewer where all numbers of
-//   an operand are so short that their lower limbs are 0.
+// The part of X Y above 2^52L alone is summed, in units of 2^52L:
+//   all of x_l y_m with l + m >= L, the high half where l + m = L - 1: L^2 multiply-adds a term, fewer where all
+//   numbers of an operand are so short that their lower limbs are 0.
 // What is left out of a term is not negative, and in those units less than
 //   L (low halves of l + m = L - 1)  +  L - 1 (products of l + m = L - 2)  +  2^-52 L (the rest),  in all less than 2 L - 1,
 // as each of the first two kinds is short of a unit by 2^-52 at least. So the exact sum T of A B, in units of 2^h, is

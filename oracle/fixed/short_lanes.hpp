@@ -60,7 +60,7 @@ TALLY_LANES void store(ShortBall* to, const BallLanes& from) {
   eight(to + 6) = __builtin_shufflevector(more_middles, more_others, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
-/// Of the signs all bits, as comparisons give them.
+/// The exponents; the signs in all bits, as comparisons give them.
 TALLY_LANES IntegerLanes exponents(const BallLanes& x) { return (IntegerLanes)(x.rest << 32) >> 32; }
 TALLY_LANES WordLanes negatives(const BallLanes& x) { return -(x.rest >> negative_bit & 1); }
 

@@ -102,7 +102,7 @@ TALLY_LANES bool read_lanes(ShortBall* to, const Reading& all, const Line& row, 
   const WordLanes turn = -(x2 >> (limb_bits - 1));
   const WordLanes s0 = ((x0 ^ turn) & limb_mask) - turn, s1 = ((x1 ^ turn) & limb_mask) + (s0 >> limb_bits),
                   d2 = ((x2 ^ turn) & limb_mask) + (s1 >> limb_bits), d1 = s1 & limb_mask, d0 = s0 & limb_mask;
-  // Of d2 >= 1 the exponent as a double tells the highest bit.
+  // The exponent of d2 >= 1 as a double tells the highest bit.
   const RealLanes as_real = __builtin_convertvector((IntegerLanes)d2, RealLanes);
   const IntegerLanes zeros = (1023 + limb_bits - 1) - (IntegerLanes)((WordLanes)as_real >> 52);
   const IntegerLanes small = d2 == 0;

@@ -53,7 +53,7 @@ struct Port {
   bool apart = false;         // stands in the place of another port; the node says what is read
   bool has_no_piece = false;  // a rank's piece without any element: there is no such tensor
   int pipe = -1;              // the stage of a pipeline that alone has it
-  /// Of an input, whose bits those of its source are: the first of them that there is. None: of the case, or a constant.
+  /// The sources of an input, whose bits are those of the first of them that there is. None: the case's, or a constant.
   std::vector<Source> sources = {};
 };
 
@@ -73,7 +73,7 @@ std::vector<std::vector<Source>> edges_into(const Node& node);
 
 class WindowGraph {
  public:
-  /// Of a case of one rank, or of a rank's part. The case must outlive this object.
+  /// The graph of a case of one rank, or of a rank's part. The case must outlive this object.
   explicit WindowGraph(const Case& c);
   WindowGraph(const WindowGraph&) = delete;  // it points into itself
   WindowGraph& operator=(const WindowGraph&) = delete;

@@ -1,4 +1,4 @@
-// Of head h of H, which reads head g = floor(h G / H) of the G of k and v; d features a head; s the scale, 1 / sqrt(d)
+// Head h of H reads head g = floor(h G / H) of the G of k and v; d features a head; s the scale, 1 / sqrt(d)
 // unless it is given; A(i) the rows that row i sees (attention_rows.hpp), i among them; m_ij the mask of the head, 1 where
 // a weight is kept and 0 where it is dropped, f = 1 / (1 - p), without a mask both 1.
 // (attention.1)  t_ij = s q_i . k_j
@@ -96,7 +96,7 @@ std::vector<std::int64_t> of_attentions(const Case& c, Add add) {
 std::vector<std::int64_t> keys_of_sequences(const Case& c) {
   return of_attentions(c, [&](auto& found, std::size_t) { found = c.sequences; });
 }
-/// Of windows that some sequence is longer than: others hide nothing.
+/// The windows that some sequence is longer than: others hide nothing.
 std::vector<std::int64_t> keys_of_windows(const Case& c) {
   return of_attentions(c, [&](auto& found, std::size_t i) {
     const std::int64_t window = c.model.layers[i].integer("window");

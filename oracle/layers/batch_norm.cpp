@@ -1,4 +1,4 @@
-// Of column c over the n rows r of a group that shares its statistics; k runs over the group's rows too. w and b hold
+// Column c has the n rows r of a group that shares its statistics; k runs over the group's rows too. w and b hold
 // an element a column, 1 and 0 where the layer is not affine.
 // (batch_norm.1)  mean_c = (1/n) sum_r x_rc
 // (batch_norm.2)  var_c = (1/n) sum_r (x_rc - mean_c)²
@@ -259,7 +259,7 @@ Eigen::Index rows_of(const Group& group) {
   return all;
 }
 
-/// Of a cut the parts, or, where several of them are one micro-step's, the micro-steps; else all rows as one.
+/// The parts of a cut, or the micro-steps, where several parts are one micro-step's; else all rows as one.
 template <class T>
 std::vector<Group> groups_of(const Pass<T>& pass, Eigen::Index rows) {
   const std::string& statistics = pass.layer.text("statistics");

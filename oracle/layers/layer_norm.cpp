@@ -1,4 +1,4 @@
-// Of row r over its n features c; k runs over the row's features too. w and b hold an element a feature, 1 and 0 where
+// Row r has n features c; k runs over the row's features too. w and b hold an element a feature, 1 and 0 where
 // the layer is not affine.
 // (layer_norm.1)  mean_r = (1/n) sum_c x_rc
 // (layer_norm.2)  var_r = (1/n) sum_c (x_rc - mean_r)²
@@ -116,9 +116,9 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
           joined((exact.var.array() + eps).sqrt().inverse().matrix(), rstd)};
 }
 
-/// Of a kernel that says nothing of itself, and may be PyTorch's: dx = a g + b x + c with a = r, b = (mean sum g - sum g x)
-/// r^3 / n, c = -b mean - r sum g / n. Its sums are of x and not of h, so that they cancel where the mean is large, and
-/// b underflows before it is multiplied. `magnitude` is sum |g| (|x| + |mean|).
+/// The error of a kernel that says nothing of itself, and may be PyTorch's: dx = a g + b x + c with a = r,
+/// b = (mean sum g - sum g x) r^3 / n, c = -b mean - r sum g / n. Its sums are of x and not of h, so that they cancel
+/// where the mean is large, and b underflows before it is multiplied. `magnitude` is sum |g| (|x| + |mean|).
 double error_by_moments(Bounded x, const Moments& m, double magnitude, double n) {
   const Arithmetic fp32 = single();
   if (!(magnitude < fp32.threshold())) return infinite;

@@ -1,5 +1,5 @@
-// x has a row a sample and a column a feature, W a row a feature of y, b an element a feature of y. Of any loss, dy
-// is the gradient by y, dx, dW and db those by the others, here as in every layer.
+// x has a row a sample and a column a feature, W a row a feature of y, b an element a feature of y. dy is the
+// gradient of any loss by y, dx, dW and db those by the others, here as in every layer.
 // (linear.1)  y = x Wᵀ + b
 // (linear.2)  dx = dy W
 // (linear.3)  dW = dyᵀ x
@@ -141,7 +141,7 @@ std::optional<Expected> rows_of_y(const BoundPass& pass, const FloatsRef& x) {
   return joined(std::move(z->exact), with_bias(pass, std::move(z->bound)));
 }
 
-/// Of a gradient that is a product alone.
+/// A gradient that is a product alone.
 std::optional<Expected> stored_product(const BoundPass& pass, const FloatsRef& a, Side side_a, const FloatsRef& b) {
   auto product = product_of_read(pass.declared, a, side_a, b, Side::as_it_is);
   if (!product) return {};

@@ -46,7 +46,7 @@ void take_step(const SumStep& step, Partial& sums) {
   }
 }
 
-/// Of n addends by these steps, the rest in any order.
+/// The additions that one of n addends passes through by these steps, the rest in any order.
 double through(Steps steps, double addends) {
   Partial sums{addends};
   for (const SumStep& step : steps) take_step(step, sums);

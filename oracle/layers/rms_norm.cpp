@@ -1,4 +1,4 @@
-// Of row r over its n features c; k runs over the row's features too. w holds an element a feature, and w' = 1 where
+// Row r has n features c; k runs over the row's features too. w holds an element a feature, and w' = 1 where
 // the layer is not affine, whatever the offset is.
 // (rms_norm.1)  rstd_r = 1 / sqrt((1/n) sum_c x_rc² + eps)
 // (rms_norm.2)  y_rc = h_rc w'_c,  h_rc = x_rc rstd_r,  w'_c = offset + w_c
@@ -162,10 +162,10 @@ double magnitude_along(const BoundedMatrix& x, Eigen::Index row, const G& g) {
   return sum;
 }
 
-/// Of a kernel that says nothing of itself, and may be the derivative of x (mean x^2 + eps)^(-1/2) operation by operation:
-/// dx = g r - x (r^3 sum g x) / n. The cube and its products are rounded some four times more than h mean(g h), and
-/// underflow before they are multiplied: the cube by eta, then what the sum makes of it, then its n-th part. `magnitude` is
-/// sum |g x|, which may leave the range where h mean(g h) does not.
+/// The error of a kernel that says nothing of itself, and may be the derivative of x (mean x^2 + eps)^(-1/2) operation
+/// by operation: dx = g r - x (r^3 sum g x) / n. The cube and its products are rounded some four times more than h
+/// mean(g h), and underflow before they are multiplied: the cube by eta, then what the sum makes of it, then its n-th
+/// part. `magnitude` is sum |g x|, which may leave the range where h mean(g h) does not.
 double error_of_cube(Bounded x, Bounded rstd, double magnitude, double n) {
   const Arithmetic fp32 = single();
   if (!(magnitude < fp32.threshold())) return infinite;

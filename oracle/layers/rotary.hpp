@@ -7,7 +7,8 @@
 
 namespace tally {
 
-/// Of a row of `heads` heads of `size` features the first `rotated` of each head turn, in pairs; the others stay.
+/// The pairs of a row of `heads` heads of `size` features: the first `rotated` of each head turn, in pairs; the others
+/// stay.
 struct RotaryPairs {
   std::int64_t heads, size, rotated;
   bool interleaved;

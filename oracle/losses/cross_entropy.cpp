@@ -1,4 +1,4 @@
-// Of a row z of C logits with target t: e is the smoothing, w_c a class's weight, f the row's c_k of (divisor.2).
+// Row z has C logits and target t; e is the smoothing, w_c a class's weight, f the row's c_k of (divisor.2).
 // (cross_entropy.1)  nll_c = log(sum_j e^z_j) - z_c,  p_c = e^-nll_c
 // (cross_entropy.2)  l = sum_c a_c nll_c,  a_c = (1 - e) w_t [c = t] + (e / C) w_c
 // (cross_entropy.3)  dz_c = f (p_c sum_j a_j - a_c)
@@ -184,7 +184,7 @@ Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const Soft
 
 Bounded doubled(Bounded x) { return {2 * x.v, 2 * x.e}; }
 
-/// Of (cross_entropy.4) the part of the loss, added to the row's.
+/// The loss's part of (cross_entropy.4), added to the row's.
 Bounded with_square(const Arithmetic& fp32, Bounded z_loss, Bounded weight, Bounded lse, Bounded row) {
   if (z_loss.v == 0 && z_loss.e == 0) return row;
   return fp32.add(row, fp32.mul(fp32.mul(z_loss, weight), fp32.mul(lse, lse)));

@@ -1,4 +1,4 @@
-// Of a row of F predictions y with targets t: w is the row's item weight, f its c_k of (divisor.2).
+// A row has F predictions y and targets t; w is the row's item weight, f its c_k of (divisor.2).
 // (mse.1)  l = w (1/F) sum_j (y_j - t_j)²
 // (mse.2)  dy_j = f w (2/F) (y_j - t_j)
 // mse: (mse.1) and (mse.2) by the operations of kernels/arithmetic.md.

@@ -93,12 +93,12 @@ Ball cos(const Ball& x);
 Ball sin(const Ball& x);
 Ball erf(const Ball& x);
 Ball erfc(const Ball& x);
-/// NaN below 0. Of what is known not to be negative, the root of the ball's part from 0 on.
+/// The root, NaN below 0; that of the ball's part from 0 on where x is known not to be negative.
 Ball sqrt(const Ball& x);
 Ball magnitude(const Ball& x);
 bool is_nan(const Ball& x);
 bool is_finite(const Ball& x);
-/// Of a point.
+/// The integer that a point holds.
 std::int64_t to_integer(const Ball& x);
 /// x^n, n >= 0.
 Ball power(const Ball& x, std::int64_t n);
@@ -130,7 +130,7 @@ Nearest nearest(const Ball& x);
 
 /// 10^digits * (most that `part` can be) <= (least that `whole` can be), in magnitude.
 bool negligible(const Ball& part, const Ball& whole, unsigned digits);
-/// Of two numbers the one whose least magnitude is larger: no other number of a group is known to be larger than that.
+/// The one of two numbers whose least magnitude is larger: no other number of a group is known to be larger than that.
 const Ball& larger_for_certain(const Ball& x, const Ball& y);
 bool may_be_zero(const Ball& x);
 /// "[1.25e-9 +/- 3e-12]", for messages.

@@ -89,12 +89,12 @@ ShortBall cos(const ShortBall& x);
 ShortBall sin(const ShortBall& x);
 ShortBall erf(const ShortBall& x);
 ShortBall erfc(const ShortBall& x);
-/// Undecided of what may be below 0. Of what is known not to be negative, the root of the ball's part from 0 on.
+/// The root, Undecided where x may be below 0; that of the ball's part from 0 on where x is known not to be negative.
 ShortBall sqrt(const ShortBall& x);
 ShortBall magnitude(const ShortBall& x);
 inline bool is_nan(const ShortBall&) { return false; }
 inline bool is_finite(const ShortBall&) { return true; }
-/// Of a point.
+/// The integer that a point holds.
 std::int64_t to_integer(const ShortBall& x);
 /// x^n, n >= 0.
 ShortBall power(const ShortBall& x, std::int64_t n);

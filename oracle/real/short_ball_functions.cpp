@@ -187,7 +187,7 @@ struct TanhSeries {
   }
 };
 
-/// Of |midpoint| < 1/8, less than tanh_error units off.
+/// The result for |midpoint| < 1/8 is less than tanh_error units off.
 constexpr double tanh_error = 8;
 constexpr std::int32_t tanh_series_below = -3;
 ShortBall tanh_of_small(const ShortBall& x) {
@@ -230,7 +230,7 @@ ShortBall tanh(const ShortBall& x) {
 
 namespace {
 
-/// Of a midpoint below 1/8, by 2 atanh z, z = x / (2 + x), |z| < 1/14: 2 z (1 + z^2 / 3 + z^4 / 5 + ...).
+/// log1p of a midpoint below 1/8, by 2 atanh z, z = x / (2 + x), |z| < 1/14: 2 z (1 + z^2 / 3 + z^4 / 5 + ...).
 constexpr double most_off_of_small = 0x1p-10;
 ShortBall log1p_of_small(const ShortBall& x) {
   if (!(plain_radius(x) <= most_off_of_small)) throw Undecided("log1p of " + shown(enclosing(x)));

@@ -1,4 +1,4 @@
-// Of every element g of every gradient.
+// g stands for every element of every gradient.
 // (clip_value.1)  g <- max(-max_value, min(g, max_value))
 // (clip_value.1): nothing rounds but max_value itself.
 #include "oracle/layers/contract.hpp"

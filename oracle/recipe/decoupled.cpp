@@ -1,4 +1,4 @@
-// Of every parameter p that decays, before the optimizer's step.
+// p stands for every parameter that decays, before the optimizer's step.
 // (decoupled.1)  p <- p (1 - rate lambda)
 // (decoupled.1): one constant, 1 - rate lambda, and one product, stored.
 #include "oracle/layers/contract.hpp"

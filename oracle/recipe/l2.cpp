@@ -1,4 +1,4 @@
-// Of every parameter p that decays, and its gradient g.
+// p stands for every parameter that decays, g for its gradient.
 // (l2.1)  g <- g + lambda p
 // (l2.1): one product and one sum.
 #include "oracle/layers/contract.hpp"

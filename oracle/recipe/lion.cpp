@@ -34,8 +34,8 @@ class Interpolation {
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
-/// Of a number that is known within a bound. The exact sign is that of v; an error of 2 covers every other, and where v
-/// itself may have been rounded to 0 the exact sign is open too.
+/// The sign of a number that is known within a bound. The exact sign is that of v; an error of 2 covers every other,
+/// and where v itself may have been rounded to 0 the exact sign is open too.
 Bounded sign_of(Bounded c) {
   if (!std::isfinite(c.v)) return {std::isnan(c.v) ? c.v : sign_of(c.v), decided(c) ? 0 : infinite};
   if (!decided(c)) return {sign_of(c.v), infinite};  // the subject may hold NaN

@@ -21,7 +21,8 @@ bool on_tensor_cores(const Declared& declared);
 
 struct Accumulation {
   double kappa, absolute, threshold;
-  // Of kappa: additions rounded to nearest, and half of what known tensor cores truncate (oracle/spread.md).
+  // The random part of kappa: additions rounded to nearest, and half of what known tensor cores truncate
+  // (oracle/spread.md).
   double random = 0;
   double spread = 0;  // variance proxy per squared magnitude, of addends none of which are alike
 };

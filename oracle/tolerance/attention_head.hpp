@@ -25,7 +25,7 @@ class AttentionHead {
   };
   Scores scores(Eigen::Index i, Eigen::Index head, RowRange seen) const;
 
-  /// Of one row: y, (attention.3), and its logarithm of the sum, (attention.2). With `blocks` of keys, each of which
+  /// One row's y, (attention.3), and its logarithm of the sum, (attention.2). With `blocks` of keys, each of which
   /// scales what stands before it.
   struct Row {
     Eigen::ArrayXd y, e;  // over the features of the head

@@ -202,8 +202,8 @@ class Arithmetic {
     const double largest = u_ * (1 + relative);
     return largest * largest * cost.squares;
   }
-  /// Of a tree of that height over addends of this magnitude in all: each addend lies under at most `height` nodes, so
-  /// their magnitudes squared sum up to at most height times the square of all.
+  /// The variance proxy of a tree of that height over addends of this magnitude in all: each addend lies under at most
+  /// `height` nodes, so their magnitudes squared sum up to at most height times the square of all.
   double spread_of_sum(double height, double growth, double magnitude) const {
     return spread_of({0, height * magnitude * magnitude}, growth);
   }

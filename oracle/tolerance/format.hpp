@@ -15,7 +15,7 @@ struct Format {
   double overflow_threshold() const;  // magnitudes from here on round to infinity
 };
 
-/// Of a row of oracle/case/formats.hpp. Throws std::invalid_argument for integers.
+/// The format of a row of oracle/case/formats.hpp. Throws std::invalid_argument for integers.
 Format format_of(Dtype dtype);
 
 }  // namespace tally::oracle

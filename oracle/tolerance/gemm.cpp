@@ -65,8 +65,8 @@ bool is_zero(const Matrix<double>& e) { return (e.array() == 0).all(); }
 
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
 
-/// Of an inner product with an infinity: another factor may be 0, or the finite products may overflow to the other
-/// infinity.
+/// Whether an inner product with an infinity may be NaN: another factor may be 0, or the finite products may overflow
+/// to the other infinity.
 bool may_be_nan(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j, double limit) {
   double finite = 0;
   for (Eigen::Index k = 0; k < a.cols(); ++k) {

@@ -14,7 +14,7 @@ struct Repetition {
   double mean = 1, most = 1;
 };
 
-/// Of one matrix, at one unit roundoff: whoever shares it asks with the same.
+/// What is alike in one matrix, at one unit roundoff: whoever shares it asks with the same.
 struct Likeness {
   std::optional<Eigen::ArrayXd> within_rows, within_columns;
   std::optional<Repetition> in_columns, in_rows;

@@ -24,7 +24,7 @@ struct MovedValues {
   double mean = 0, variance = 0;
 };
 
-/// Of all parts; those without values are left out. At least one has some.
+/// The moments of all parts; those without values are left out. At least one has some.
 MeanAndVariance merged_moments(const std::vector<Moment>& parts, const MovedValues& moved = {});
 
 }  // namespace tally::oracle

@@ -10,7 +10,7 @@
 namespace tally::oracle {
 
 /// The statistics that the subject left, which its later lines read: empty where there are none, or no tap of them.
-/// Of batch_norm one of each a feature, of layer_norm one a row.
+/// batch_norm has one of each a feature, layer_norm one a row.
 struct Statistics {
   Matrix<float> mean, var, rstd;
 };

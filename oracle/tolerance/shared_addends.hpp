@@ -5,7 +5,7 @@
 
 namespace tally::oracle {
 
-/// Within each row of x, as one factor of the products that a sum adds up.
+/// How much is alike within each row of x, as one factor of the products that a sum adds up.
 Eigen::ArrayXd alike_within_rows(const Matrix<double>& x, double unit_roundoff);
 
 Repetition repeated_in_columns(const Matrix<double>& x, double unit_roundoff);
@@ -17,9 +17,9 @@ struct ProductOperand {
   Likeness* kept = nullptr;  // of v, or of its transpose
   bool of_transpose = false;
 
-  /// Within each row of A, or column of B.
+  /// How much is alike within each row of A, or column of B.
   Eigen::ArrayXd alike_within(double unit_roundoff) const;
-  /// Of A's rows, or B's columns.
+  /// The repetition of A's rows, or B's columns.
   Repetition repeated(double unit_roundoff) const;
 };
 

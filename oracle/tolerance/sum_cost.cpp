@@ -84,7 +84,7 @@ class Additions {
     return {all.size, all.growth * (1 + grown) + grown * all.size};
   }
 
-  /// Of all trees the chain that begins with the largest has the largest partial sums.
+  /// The chain that begins with the largest has the largest partial sums of all trees.
   Partial in_any_order(Partials parts) {
     if (parts.size() < 2) return all_of(parts);
     std::ranges::sort(parts, std::greater<>(), &Partial::size);

@@ -8,7 +8,7 @@
 
 namespace tally::oracle {
 
-/// Of addends of sizes |x|, every addition rounding by at most u of its result.
+/// The cost of a sum of addends of sizes |x|, every addition rounding by at most u of its result.
 struct SumCost {
   double growth = 0;   // sum of ((1 + u)^d - 1) |x|, d the additions that x passes through: bounds the sum's error
   double squares = 0;  // of the sizes of partial sums, those that are made side by side taken together: like addends

@@ -24,7 +24,7 @@ Ball largest_in(const Tensors<Ball>& group) {
   return largest;
 }
 
-/// Of the case's tensor; where every rank keeps its own, all of them.
+/// The shape of the case's tensor; where every rank keeps its own, of all of them.
 std::vector<std::int64_t> shape_of(const Case& c, const std::string& tensor, const Matrix<Ball>& value) {
   std::vector<std::int64_t> shape = c.tensors.at(tensor).shape;
   if (shape.size() == 1 && value.rows() > 1) shape.insert(shape.begin(), value.rows());

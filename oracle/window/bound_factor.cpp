@@ -51,7 +51,7 @@ Interval counted_in_fp32(long double n, const Case& c, std::size_t window) {
   return widened({n, n}, gam(2 * static_cast<double>(rows_of(c, window)), single().u()));
 }
 
-/// Of a positive divisor. Undecided where it may be 0.
+/// The quotient by a positive divisor. Undecided where it may be 0.
 Interval quotient(Interval over, Interval by) {
   if (!(by.low > 0)) return {-static_cast<long double>(infinite), infinite};
   const long double ends[] = {over.low / by.low, over.low / by.high, over.high / by.low, over.high / by.high};

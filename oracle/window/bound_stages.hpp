@@ -63,11 +63,11 @@ Expected inverse_scale(const Declared& declared, const Case& c, std::size_t wind
 
 /// Gradients may be only_read().
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients);
-/// The same of gradients that are not at hand together. Of a claim in chunks the largest height holds.
+/// The same of gradients that are not at hand together. The largest height of a claim in chunks holds.
 Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms);
 /// The sum of their squares, fp32 [1, 1]: the 2-norm before its root.
 Expected squares_of(const Declared& declared, const ExpectedTensors& gradients);
-/// Of a clip by norm.
+/// The coefficient of a clip by norm, and what it leaves of a gradient.
 Expected coefficient(const Choice& clip, const Expected& norm);
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
 

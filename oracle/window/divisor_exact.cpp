@@ -1,7 +1,7 @@
 // n_k is the sum of the item weights of micro-batch k, N the window's, K its number of micro-batches (with
-// `mean_of_means_configured` the first window's). The sum of the losses of micro-batch k is multiplied by c_k. Of ranks
-// that train together, N is the sum over all of them, K and n = sum of n_k are those of the rank that has micro-batch
-// k, and R is the number of ranks that have a micro-batch in this window, 1 where there is one rank.
+// `mean_of_means_configured` the first window's). The sum of the losses of micro-batch k is multiplied by c_k. N is the
+// sum over all ranks that train together, K and n = sum of n_k are those of the rank that has micro-batch k, and R is
+// the number of ranks that have a micro-batch in this window, 1 where there is one rank.
 // (divisor.1)  divisor_k = N with `window_items`, R K n_k with `mean_of_means`, R n with `rank_means`, 1 with `sum`
 // (divisor.2)  c_k = scale / divisor_k, or 0 where divisor_k = 0
 // The scale is divided out again (scaler_exact.cpp), so that exact gradients have it nowhere: their c_k has scale = 1.
@@ -25,7 +25,7 @@ T micro_batch_items(const Case& c, std::size_t window, std::size_t micro_batch) 
 
 namespace {
 
-/// Of the micro-batches [first, first + count).
+/// The items of the micro-batches [first, first + count).
 template <class T>
 T items_of(const Case& c, std::size_t window, std::size_t first, std::size_t count) {
   T sum = 0;

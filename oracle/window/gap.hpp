@@ -23,9 +23,10 @@ std::vector<WindowGap> semantic_gap(const Case& c);
 /// of a gradient that is 0. Throws NotCertified.
 double first_gradient_gap(const Case& c);
 
-/// Of two cases that state one training otherwise, each as it accumulates: of every window the gap between their
-/// gradients, and between what the window leaves, parameters and running values; under lion, whose step is a sign and so
-/// left open where a gradient is 0, of the first window's gradients and running values alone. Throws NotCertified.
+/// The gaps of two cases that state one training otherwise, each as it accumulates: for every window that between their
+/// gradients, and that between what the window leaves, parameters and running values; under lion, whose step is a sign
+/// and so left open where a gradient is 0, those of the first window's gradients and running values alone. Throws
+/// NotCertified.
 std::vector<WindowGap> gap_between(const Case& c, const Case& other);
 
 }  // namespace tally::oracle

@@ -22,7 +22,7 @@ struct NormTerms {
   void add(const Choice& clip, const Expected& gradient);
   /// The terms of further tensors.
   void add(const Choice& clip, const NormTerms& more);
-  /// Of every element times `factor`, a scalar, rounded to fp32 as `scaled` bounds it.
+  /// The terms of every element times `factor`, a scalar, rounded to fp32 as `scaled` bounds it.
   NormTerms times(const Choice& clip, const Expected& factor) const;
 };
 

@@ -20,7 +20,7 @@ struct RankDivision {
   std::optional<RankFactor> behind;  // and the sum
   bool around_the_sum() const { return front || behind; }
 };
-/// Of a sum of what as many ranks hand over; of all ranks of a case, or of the case that a part is of.
+/// The division of a sum of what as many ranks hand over; of all ranks of a case, or of the case that a part is of.
 RankDivision rank_division(const Case& c, std::size_t added);
 RankDivision rank_division(const Case& c);
 /// By how much larger the factor of a loss is: the number of ranks where the sum is divided by it, else 1.

@@ -3,7 +3,7 @@
 // (rank_norm.2)  norms: p_r = sqrt(sum g_r^2), the norm is sqrt(p_0^2 + p_1^2 + ...)
 // (rank_norm.3)  of stages s, on each of which ranks have pieces: q_s is the sum under the root of (rank_norm.1) or
 //                (rank_norm.2) over the ranks of one stage, and the norm is sqrt(q_0 + q_1 + ...)
-// Of the 1-norm p_r = sum |g_r| and the norm is their sum, of the inf-norm the largest of all.
+// The 1-norm has p_r = sum |g_r| and is their sum, the inf-norm is the largest of all.
 #include <cmath>
 
 #include "oracle/case/rank_keys.hpp"

@@ -20,8 +20,8 @@ struct RankAdditions {
   std::vector<std::pair<int, int>> steps;
   int sum = 0;
 };
-/// Of an element in this chunk; no other algorithm than the ring asks. Throws std::logic_error for an algorithm that
-/// claims no order.
+/// The additions of an element in this chunk; no other algorithm than the ring asks. Throws std::logic_error for an
+/// algorithm that claims no order.
 RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk);
 /// The most additions that a leaf passes through.
 int height_of(const RankAdditions& order);

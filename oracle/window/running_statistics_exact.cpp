@@ -1,4 +1,4 @@
-// Of a feature: r is its running value, m the layer's momentum; mean and var are a group's of n rows, by (batch_norm.1)
+// r is a feature's running value, m the layer's momentum; mean and var are a group's of n rows, by (batch_norm.1)
 // and (batch_norm.2).
 // (running_statistics.1)  r <- (1 - m) r + m mean  for the mean
 // (running_statistics.2)  r <- (1 - m) r + m var n / (n - 1)  for the variance

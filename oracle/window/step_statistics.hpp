@@ -21,7 +21,8 @@ struct PooledStatistics {
   Expected mean, var, rstd;  // [1, features]
 };
 
-/// Of what each rank handed over, by the names of step_tensors(), with "squares" of two_pass; counts: rows of each.
+/// The statistics of what each rank handed over, by the names of step_tensors(), with "squares" of two_pass; counts:
+/// rows of each.
 PooledStatistics pooled_statistics(const Declared& declared, const Layer& layer, StepStatistics by,
                                    const std::vector<std::int64_t>& counts, const std::vector<ExpectedTensors>& handed);
 /// The same of all rows themselves, from the first operation to the last; of each rank its own, no row where it has

@@ -8,7 +8,8 @@
 
 namespace tally::checker {
 
-/// Of the readers, two that no one knows to have happened before each other are enough to see nearly every race.
+/// The accesses that a cell remembers. Two readers, neither known to have happened before the other, are enough to see
+/// nearly every race.
 struct alignas(64) Cell {
   Stamp write, atomic, read[2];
 };

@@ -23,7 +23,8 @@ inline constinit Range memory{};
 inline constinit std::uint32_t* owners = nullptr;
 inline constinit Shadowed* buffers = nullptr;
 
-/// Of a buffer, for kernels/device/checker/own_elements.hpp. All zero: of none.
+/// What a launch's threads did to elements of their own in a buffer, for kernels/device/checker/own_elements.hpp. All
+/// zero: no buffer.
 struct alignas(64) OwnElements {
   std::uintptr_t begin = 0;  // the buffer's
   std::size_t bytes = 0;

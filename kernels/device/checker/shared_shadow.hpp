@@ -7,7 +7,7 @@
 
 namespace tally::checker {
 
-/// Of this operating-system thread's arena; empty until its first checked block.
+/// The shadow of this operating-system thread's arena; empty until its first checked block.
 inline constinit thread_local Shadowed shared_shadow{};
 
 /// A new block: what was declared is forgotten.

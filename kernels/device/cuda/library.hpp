@@ -27,8 +27,8 @@ void check_blas(cublasStatus_t status, std::source_location at = std::source_loc
 /// Throws std::invalid_argument for a format that the library does not know.
 cudaDataType type_of(Dtype dtype, std::source_location at = std::source_location::current());
 cublasOperation_t operation(bool transpose);
-/// Of the call's accumulator, operands and mathematics. Throws std::invalid_argument for an accumulator that the
-/// library does not know.
+/// The library's type for the call's accumulator, operands and mathematics. Throws std::invalid_argument for an
+/// accumulator that the library does not know.
 cublasComputeType_t compute_type(const GemmCall& call);
 
 /// A number in the format of the call's alpha and beta, which is the accumulator's.

@@ -20,7 +20,7 @@
 
 namespace tally::executor {
 
-/// Of a free schedule: the thread that starts next, in place of the one at this position.
+/// The thread that a free schedule starts next, in place of the one at this position.
 unsigned drawn_thread(unsigned position);
 
 /// Goes on with the next block. Does not return after the last one.

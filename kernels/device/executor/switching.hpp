@@ -17,7 +17,7 @@ namespace tally::executor {
 /// How many things could run next: every ready thread, and a new one.
 inline std::uint64_t choices() { return state().ready.size() + (state().unstarted() ? 1 : 0); }
 
-/// Of a free schedule: which of them does.
+/// The one of these choices that a free schedule draws.
 std::uint64_t drawn_pick();
 
 /// A fibre that holds no thread.

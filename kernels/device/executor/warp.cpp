@@ -63,7 +63,7 @@ std::uint64_t result_for(const Pending& it, unsigned lane) {
 
 bool complete(const Pending& it, const Warp& warp) { return (it.mask & ~(it.arrived | warp.ended)) == 0; }
 
-/// Hands every waiting lane its result. Of all collectives, __syncwarp alone orders memory.
+/// Hands every waiting lane its result. __syncwarp is the only collective that orders memory.
 void release(const Pending& it, const Warp& warp) {
   const auto number = static_cast<unsigned>(&warp - state().warps.data());
   if (it.collective == Collective::sync) checker::pass_warp_barrier(number, it.arrived | (it.mask & warp.ended));

@@ -45,7 +45,7 @@ template <class T>
 constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
-/// Of two floats as CUDA's: the number where the other is NaN.
+/// The smaller and the larger of two floats, as CUDA's functions give them: the number where the other is NaN.
 inline float min(float a, float b) { return std::fmin(a, b); }
 inline float max(float a, float b) { return std::fmax(a, b); }
 

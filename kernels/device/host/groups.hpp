@@ -83,7 +83,7 @@ class thread_block_tile {
   unsigned rank_;  // in the block
 };
 
-/// Of the block, or of a larger tile.
+/// The thread's tile of the block, or of a larger tile.
 template <unsigned tile_size, class Group>
 thread_block_tile<tile_size> tiled_partition(const Group&) {
   return thread_block_tile<tile_size>(thread_block::thread_rank());

@@ -20,7 +20,7 @@ struct ProbeShape {
   bool transpose_a = false, transpose_b = false;
 };
 
-/// Of a column of B: what is not listed is 0.
+/// An element of a column of B; what is not listed is 0.
 struct Factor {
   std::size_t position;  // along k
   float value;

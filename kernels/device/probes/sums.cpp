@@ -74,7 +74,7 @@ class SumProbe {
     return smallest;
   }
 
-  /// Of each pair: the pair first, then the places around the window at which a small product is lost beside it.
+  /// The places of each pair: its own first, then those around the window at which a small product is lost beside it.
   std::vector<Places> lost_beside(const std::vector<Pair>& pairs, std::size_t begin, std::size_t length) {
     const std::size_t from = begin - std::min(begin, window), to = std::min(k_, begin + length + window);
     std::vector<Column> columns;

@@ -11,8 +11,8 @@ namespace tally {
 /// Answers as ProbeProducts::ask does, of one kind of product in one shape.
 using Ask = std::function<std::vector<float>(float a, const std::vector<Column>& columns)>;
 
-/// Of products as long as k, which is 4 at least. `rounding` is empty where the result is narrower than
-/// the accumulator and so cannot show it; the row is left to row_of. Throws what `ask` throws.
+/// How sums of products are rounded that are as long as k, which is 4 at least. `rounding` is empty where the result is
+/// narrower than the accumulator and so cannot show it; the row is left to row_of. Throws what `ask` throws.
 ///
 /// *Terms.* A column holds 2^10 at one place, -2^10 at a second and 2^-19 at a third, all else 0. The small product is
 /// lost where it meets the large ones before they have cancelled: in their aligned sum, or in an earlier one of the

@@ -1,5 +1,6 @@
-// Pairs of ranks exchange what they have and both add it, at twice the distance each time. Of ranks that are no power of
-// two, as many pairs of neighbours from the front as are too many add up first, and the second of each goes on for both.
+// Pairs of ranks exchange what they have and both add it, at twice the distance each time. Where the ranks are more
+// than a power of two, as many pairs of neighbours from the front as there are ranks too many add up first, and the
+// second of each goes on for both.
 #include <bit>
 
 #include "kernels/ranks/all_reduce.hpp"

@@ -1,6 +1,7 @@
 // Pairs of ranks at half the distance each time hand each other the half of the numbers that the other goes on with, and
-// add the half they keep, until each has its own chunk; then the same pairs hand whole chunks back. Of ranks that are no
-// power of two, as many pairs of neighbours from the front as are too many add up first, and the second goes on for both.
+// add the half they keep, until each has its own chunk; then the same pairs hand whole chunks back. Where the ranks are
+// more than a power of two, as many pairs of neighbours from the front as there are ranks too many add up first, and
+// the second goes on for both.
 #include <bit>
 
 #include "kernels/ranks/all_reduce.hpp"

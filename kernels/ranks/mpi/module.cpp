@@ -96,7 +96,8 @@ int summed(float* values) {
   return done;
 }
 
-/// Of MPI_COMM_WORLD, not its copy: MPICH asks the processes of a copy, and waits for ever for one that stands still.
+/// Ends the processes of MPI_COMM_WORLD, not of its copy: MPICH asks the processes of a copy, and waits for ever for
+/// one that stands still.
 void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 void finish() {

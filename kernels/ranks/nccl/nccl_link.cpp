@@ -112,7 +112,7 @@ class Communicator {
     bytes_ = bytes;
   }
 
-  /// Of what NCCL does meanwhile; throws where that has failed.
+  /// The state of what NCCL does meanwhile; throws where that has failed.
   ncclResult_t state() {
     ncclResult_t now = ncclSuccess;
     require(nccl().async_error(group_, &now));

@@ -88,7 +88,7 @@ class LibraryRun {
   }
 
  private:
-  /// Of the case; read when it is asked for the first time.
+  /// The case's JSON; read when it is asked for the first time.
   const Json& json() {
     Findings findings;
     if (!json_) json_ = parse_json(text_, findings).value_or(Json::object());

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Of this header. A library that was compiled against another one is refused before anything runs. */
+/* The version of this header. A library that was compiled against another one is refused before anything runs. */
 #define TALLY_STEP_ABI 1
 
 /* Formats of elements; fp16 and bf16 are 16 bits, in the machine's byte order. */

@@ -5,7 +5,7 @@
 
 namespace tally {
 
-/// Of micro-batch k, with its logits and where their gradients go.
+/// The arguments of micro-batch k, with its logits and where their gradients go.
 CrossEntropyArguments cross_entropy_arguments(const Run& run, int k, const void* z, std::int64_t classes, float* losses,
                                               void* dz);
 
