@@ -13,14 +13,14 @@ namespace tally {
 /// `doing` is what ran: "it", "its control". Wrong, unless somebody else ended the process: that is an error.
 Outcome outcome_of_death(const Death& death, const std::string& doing);
 
-/// Of a process that died before there was a case: an error that blames none.
+/// The record of a process that died before there was a case: an error that blames none.
 CaseRecord undrawn_case(const Law& law, Dtype storage, const Death& death);
 
-/// Of a step of a user's own that left no trace. Too slow, or ended by somebody else: an error.
+/// The outcome of a user's own step that left no trace: an error where it was too slow, or ended by somebody else.
 Outcome outcome_of_failed_step(const StepFailed& failed);
 
-/// Of a case that took longer than so many seconds, and what is added to a failure that took `times` of them to be made
-/// smaller, and was not.
+/// The outcome of a case that took longer than so many seconds; and what is added to a failure that was not made
+/// smaller, as that took longer than `times` of these limits.
 Outcome outcome_of_slow_case(double seconds);
 std::string not_made_smaller(double times, double seconds);
 

@@ -52,14 +52,14 @@ class Dealing {
 
   const Dealer& dealer() const { return dealer_; }
   const std::vector<Member>& members() const { return members_; }
-  /// Of each piece that was run: how long it took, and who ran it first.
+  /// A piece that was run: how long it took, and who ran it first.
   struct Run {
     std::size_t number;
     double seconds;
     int member;
   };
   const std::vector<Run>& runs() const { return runs_; }
-  /// Of this process, in handle(), for pieces that were dealt.
+  /// The time that this process spent in handle(), and how many pieces it dealt, and dealt again.
   double seconds() const { return seconds_; }
   std::size_t dealt() const { return dealt_; }
   std::size_t dealt_again() const { return dealt_again_; }

@@ -13,7 +13,7 @@ struct FailureSignature {
   FailureClass failure = FailureClass::none;
   std::string lens, stage;
   std::vector<std::string> suspects;  // the likeliest one, and those as good as it; empty where there is none
-  /// Of the worst element: so that a telling ratio does not shrink to 0 where something else came.
+  /// What the worst element is: so that a telling ratio does not shrink to 0 where something else came.
   bool expected_is_zero = false, got_is_zero = false, got_is_finite = true;
 };
 FailureSignature signature_of(const Outcome& outcome);

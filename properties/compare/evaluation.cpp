@@ -30,7 +30,7 @@ auto evaluated_without(std::size_t source, const Rule& rule) {
   return rule();
 }
 
-/// Of a bound, by what is left of it without each source.
+/// The terms of a bound, by what is left of it without each source.
 template <class Without>
 BoundTerms terms_of(double bound, Without&& without) {
   BoundTerms terms;

@@ -31,7 +31,7 @@ class Evaluation {
   const oracle::Expected& counted(const std::string& output);
   /// What a right kernel may come to that adds up in this order (oracle/tolerance/tried_order.hpp).
   oracle::ExpectedTensors tried(const oracle::TriedOrder& order);
-  /// Of element i of an output, row-major. All zero where its bound is 0 or infinite.
+  /// The terms of element i of an output, row-major. All zero where its bound is 0 or infinite.
   BoundTerms terms(const std::string& output, Eigen::Index i);
   /// The same by the element's row alone; nothing where the rule needs the others.
   std::optional<BoundTerms> terms_by_row(const std::string& output, Eigen::Index row, Eigen::Index column);

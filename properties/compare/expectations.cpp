@@ -18,7 +18,7 @@ double ratio_of(double part, double whole) { return whole > 0 ? part / whole : 0
 
 namespace {
 
-/// Of one generation, from what the one before left behind.
+/// Adds the expectations of one generation, from what the one before left behind.
 void add_ranks(const RanksOfTrace& ranks, LeftBehind* between, std::map<std::string, oracle::Expected>& all) {
   std::deque<Walk> walks;
   std::vector<std::map<std::string, oracle::Expected>> kept(ranks.count());

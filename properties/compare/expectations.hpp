@@ -19,8 +19,8 @@ std::map<std::string, oracle::Expected> end_to_end_expectations(const Case& c, c
 TensorCheck relation_check(const std::string& tap, const std::string& stage, const oracle::Expected& expected_a,
                            const Tensor& a, const oracle::Expected& expected_f, const Tensor& f);
 
-/// Of the first window's unscaled gradient, all parameters together, relative to ||v||_2: the subject's distance to the
-/// exact gradient, and the bound's length. 0 where that window was skipped.
+/// Two lengths in the first window's unscaled gradient, all parameters together, relative to ||v||_2: the subject's
+/// distance to the exact gradient, and the bound's length. 0 where that window was skipped.
 struct GradientDrift {
   double rounding = 0, bound = 0;
 };

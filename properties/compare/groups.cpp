@@ -239,8 +239,8 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, 
   return lenses.with(std::move(end_to_end), grouping);
 }
 
-/// Of one generation, from what the one before left behind; nullptr where the number of ranks never changes. `sampled`
-/// is told what is expected of the first rank, or nullptr.
+/// The checks of one generation, from what the one before left behind; `between` is nullptr where the number of ranks
+/// never changes. `sampled` is told what is expected of the first rank, or nullptr.
 std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping grouping, LeftBehind* between,
                                            ExpectedTraining* sampled) {
   BehindTheSum shared;

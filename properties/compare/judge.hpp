@@ -25,7 +25,7 @@ struct Place {
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
 
 /// Is shown every tensor that judge() holds on this thread, for as long as it lives: for statistics over elements.
-/// Judging does not change. Of several the newest sees.
+/// Judging does not change. The newest of several sees.
 class JudgeObserver {
  public:
   using See = std::function<void(const Place& place, const oracle::Expected& expected, const Tensor& got)>;

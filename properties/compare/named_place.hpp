@@ -11,9 +11,9 @@
 
 namespace tally {
 
-/// Of an element of a tensor that has a row for every row of its micro-batch, where the case has sequences: its place
-/// in its sequence, which is counted in the micro-batch, and of attention its head; of a pipeline in front of it the
-/// stage that left the tap. Else empty.
+/// The place of an element in its sequence, which is counted in the micro-batch, and its head in attention: in a tensor
+/// that has a row for every row of its micro-batch, where the case has sequences. The stage of a pipeline that left the
+/// tap stands in front of it. Else empty.
 std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index);
 /// Says it in every check that fails; of ranks of each one's own part.
 void name_places(const Case& c, std::vector<TensorCheck>& checks);

@@ -34,7 +34,7 @@ std::vector<std::int64_t> index_of(std::size_t i, const std::vector<std::int64_t
   return index;
 }
 
-/// Of the format at `value`; of an integer 1.
+/// The spacing of the format at `value`; 1 for an integer.
 double spacing(Dtype dtype, double value) {
   if (is_integer(dtype)) return 1;
   const oracle::Format format = oracle::format_of(dtype);
@@ -61,7 +61,7 @@ void add_stretch(ElementProfile& profile, const std::vector<Element>& elements, 
   profile.bound.push_back(elements[worst].bound / unit);
 }
 
-/// Of a matrix; nothing of anything else.
+/// Adds the map of a matrix; nothing for anything else.
 void add_map(ElementMap& map, const std::vector<Element>& elements, const std::vector<std::int64_t>& shape) {
   if (shape.size() != 2 || shape[0] < 2 || shape[1] < 2) return;
   constexpr auto most = static_cast<std::uint64_t>(ElementMap::most_blocks);

@@ -16,7 +16,7 @@ namespace tally {
 
 namespace {
 
-/// Of a rank's own pieces alone.
+/// Whether a tap is a finding of a rank's own pieces alone.
 bool is_own_finding(const TapName& name) {
   const bool found = name.tensor == "found" && name.stage == "overflow_check";
   return found || (name.tensor == "in.found" && name.stage == "agree") ||

@@ -27,7 +27,7 @@ std::string handed_prefix(const Case& c, int micro_batch);
 /// Where ranks share the optimizer, what each holds a piece of is put together again, and every rank's trace has its
 /// group's whole; a tensor of which a piece is missing is missing.
 struct RanksOfTrace {
-  /// Both must outlive this object. Of one generation of a case whose ranks change, taps of its windows alone, and what
+  /// Both must outlive this object. One generation of a case whose ranks change has taps of its windows alone, and what
   /// those `before` it wrote down, which every rank's trace has put together.
   RanksOfTrace(const Case& whole, const Trace& trace, const RanksOfTrace* before = nullptr);
 

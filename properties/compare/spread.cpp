@@ -119,7 +119,7 @@ bool names(const SpreadFinding& found) {
   return found.test.starts_with("along") && verdict_of(found.log10_chance) == SpreadVerdict::fail;
 }
 
-/// Of two findings the one that is to be told.
+/// Whether the first of two findings is the one that is to be told.
 bool tells_more(const SpreadFinding& found, const SpreadFinding& than) {
   if (names(found) != names(than)) return names(found);
   return found.log10_chance < than.log10_chance;

@@ -16,7 +16,7 @@ struct HeldElement {
 class LastRounding {
  public:
   explicit LastRounding(Dtype dtype);
-  /// At the larger of two sizes. Of integers 0.
+  /// Half an ulp at the larger of two sizes; 0 for integers.
   double at(double v, double got) const;
 
  private:

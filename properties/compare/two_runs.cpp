@@ -16,7 +16,7 @@ constexpr double exact_resolution = 0x1p-50;  // of the exact evaluation in long
 
 using Expectations = std::map<std::string, oracle::Expected>;
 
-/// Of ranks the first stands for all: what is compared they hold alike.
+/// The name of a window's tap. The first rank stands for all: they hold alike what is compared.
 std::string of_window(const Case& c, int window, const std::string& stage, const std::string& tensor) {
   return TapName{window, -1, stage, tensor, c.dealt.empty() ? -1 : 0}.text();
 }

@@ -31,7 +31,7 @@ struct WholeWindow {
 /// By window. Empty: the trace holds every element, or the window's sums are not known.
 using WholeModel = std::map<int, WholeWindow>;
 
-/// Of a capture by samples: what its recorder summed up stands in both walks.
+/// The whole model of a capture by samples: what its recorder summed up stands in both walks.
 WholeModel whole_model_of(const std::vector<SquaresOfWindow>& sums);
 
 /// While it lives, the walks that are made in this thread read of the others what is said here.

@@ -15,8 +15,9 @@ struct CaptureGap {
   std::string sentence;
 };
 
-/// Evaluated only where the normalisation or the statistics of a batch_norm can make one: else there is none. Of a model
-/// whose layers are given by the capture, and of one too large to be evaluated in a moment, it is not known.
+/// The gap is evaluated only where the normalisation or the statistics of a batch_norm can make one: else there is
+/// none. It is not known for a model whose layers are given by the capture, nor for one too large to be evaluated in a
+/// moment.
 CaptureGap gap_of_capture(const Case& c);
 
 /// Whether there is anything to evaluate.

@@ -8,8 +8,8 @@
 
 namespace tally {
 
-/// Of the squared error |got - expected|^2, both rounded to the tensor's format, by a candidate in place of the
-/// expectation:
+/// The share of the squared error |got - expected|^2, both rounded to the tensor's format, that a candidate explains in
+/// place of the expectation:
 ///   share = 1 - |got - f candidate|^2 / |got - expected|^2,   f = 1, or fitted: <got, candidate> / |candidate|^2
 /// Where elements are not finite that should be (or the other way round), the share is that of these elements: both
 /// sets' intersection over their union, and f is 1.

@@ -11,7 +11,8 @@ struct NamedFactor {
   std::string name, with;  // "N/(K n_k)", " with n_k = 4, N = 14, K = 4"
 };
 
-/// Of a window of so many micro-batches and items, for the micro-batch with `own` of these; 0: for none of them.
+/// The factors of a window of so many micro-batches and items, for the micro-batch with `own` of these items; 0: for
+/// none of them.
 std::vector<NamedFactor> factors_of_counts(double micro_batches, double own, double items);
 
 }  // namespace tally

@@ -16,9 +16,9 @@ struct LoopGap {
   double gradient = 0;
 };
 
-/// Of the window that fails first. Of known layers by the end-to-end checks; of an opaque model, whose micro-batches'
-/// gradients are given, each is taken times what its loss's factor should have been over what it was. Nothing where too
-/// little was tapped, of ranks, and where nothing fails.
+/// The gap of the window that fails first. The end-to-end checks give it for known layers; for an opaque model, whose
+/// micro-batches' gradients are given, each is taken times what its loss's factor should have been over what it was.
+/// Nothing where too little was tapped, for ranks, and where nothing fails.
 std::optional<LoopGap> loop_gap(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
 
 }  // namespace tally

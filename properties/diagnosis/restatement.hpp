@@ -20,7 +20,7 @@ struct Restated {
   std::function<void(Case& c)> change = {};  // the recipe, where a case can say it
   Departure departure = {};                  // and what no case can
   bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (regrouped.hpp)
-  /// How much it demands: how many numbers and rules are others than stated. Of several the least is named first.
+  /// How much it demands: how many numbers and rules are others than stated. The least of several is named first.
   int changed = 1;
   std::string sentence = {}, formula = {};  // where the restatement's own do not say it
 };

@@ -17,7 +17,7 @@ std::string element_of(const TensorCheck& check);
 /// "expected 1, got 2, 2 of it = K with K = 2".
 std::string figures_of(const TensorCheck& check, const std::string& ratio);
 
-/// Of a stage that left nothing: that, and what first fails among the other checks.
+/// The sentence of a stage that left nothing: that, and what first fails among the other checks.
 std::string absence_sentence(const TensorCheck& absent, std::vector<TensorCheck> checks);
 
 }  // namespace tally

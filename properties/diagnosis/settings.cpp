@@ -63,7 +63,8 @@ std::optional<std::size_t> layer_at(const Case& c, const std::string& tensor) {
   return std::nullopt;
 }
 
-/// Of a group the layers that left no taps before this one, too: what they do shows in it alone.
+/// Adds the kind of a layer; for a group, those of the layers that left no taps before this one, too: what they do
+/// shows in it alone.
 void add_kinds(std::set<std::string>& kinds, const Evidence& evidence, std::size_t layer) {
   const Model& model = evidence.c.model;
   kinds.insert(model.layers[layer].kind);

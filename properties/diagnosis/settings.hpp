@@ -19,8 +19,8 @@ struct Setting {
   const OptionValue& value() const { return as_given->options.at(option->name); }
 };
 
-/// Options that give tensors their shapes are left out. Of layers, those of the kind that the failing tensor belongs
-/// to, for all its layers at once.
+/// The settings at work. Options that give tensors their shapes are left out. Layers give those of the kind that the
+/// failing tensor belongs to, for all its layers at once.
 std::vector<Setting> settings_of(const Evidence& evidence);
 
 /// Whether the trace is small enough to be evaluated again so often: by default for every option of a stage.

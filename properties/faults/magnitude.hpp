@@ -13,7 +13,7 @@
 
 namespace tally {
 
-/// Of this process; 1 unless an AtMagnitude lives.
+/// The magnitude in this process; 1 unless an AtMagnitude lives.
 double magnitude();
 
 /// Plants every fault at this magnitude while it lives. Throws std::invalid_argument outside 0 ... 1.

@@ -17,7 +17,7 @@ bool is_elementwise(const std::string& family) {
   return forward != kernels.end() && forward->second->arguments == typeid(ActivationArguments);
 }
 
-/// Of a kind whose kernels are not elementwise: none.
+/// The elementwise forms of a kind; none where its kernels are not elementwise.
 std::vector<Layer> forms_of(const Contract& contract) {
   if (contract.kernels_by.empty())
     return is_elementwise(contract.kind) ? std::vector{layer(contract.kind)} : std::vector<Layer>{};

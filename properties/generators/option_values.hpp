@@ -10,8 +10,8 @@
 namespace tally {
 
 /// Three or more where there are as many: the default, the limits that are allowed (0 where it is legal) and values
-/// between. Of a list: none, and for words each of them and all; of numbers one, which stands for as many as are
-/// needed. All words of a text. None of an integer of a layer: sizes are drawn with the model.
+/// between. A list takes none, and of words each and all; of numbers one, which stands for as many as are needed. A
+/// text takes all its words. An integer of a layer takes no value: sizes are drawn with the model.
 std::vector<OptionValue> values_worth_drawing(const Contract& contract, const Option& option);
 
 /// How tables name a value: numbers that are equal alike, "none", "bias, norm", "one for each class".

@@ -16,7 +16,7 @@
 namespace tally {
 namespace {
 
-/// Of so many places as many as are wanted, in order, each as likely.
+/// As many of these places as are wanted, in order, each as likely.
 std::vector<std::size_t> some_of(std::vector<std::size_t> places, std::size_t wanted, executor::Schedule& random) {
   while (places.size() > wanted)
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(random.below(places.size())));

@@ -28,7 +28,7 @@ bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>&
 /// zero.
 Outcome settled(Outcome outcome);
 
-/// Of a case that was not drawn for the law: not run, with what the law needs.
+/// The outcome of a case that was not drawn for the law: not run, with what the law needs.
 Outcome not_for(const std::string& what_it_needs);
 /// A settled outcome that passes counts for nothing: it is vacuous, for this reason.
 Outcome vacuous(Outcome outcome, const std::string& reason);

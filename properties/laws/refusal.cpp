@@ -17,7 +17,8 @@ std::optional<bool> left_gradient(const Trace& trace, const std::string& stage) 
   return found;
 }
 
-/// Of the windows, where that is tapped: those of micro-batches may cancel, and the update is zero then.
+/// Whether there is a gradient: that of the windows, where it is tapped, as those of micro-batches may cancel, and the
+/// update is zero then.
 bool has_gradient(const Trace& trace) {
   const auto of_windows = left_gradient(trace, "unscale");
   return of_windows ? *of_windows : left_gradient(trace, "backward").value_or(false);

@@ -205,7 +205,7 @@ Value summed_by_ranks(const Walk& walk, const std::string& p) {
   return gradients ? walk.left("accumulate", "buffer." + p, last) : walk.left("reduce", "reduced." + p, last);
 }
 
-/// Of an opaque model: the gradient that the capture has, else any number.
+/// The gradient that the capture of an opaque model has, else any number.
 Value given_gradient(const Walk& walk, const std::string& p) {
   const Tensor* tapped = walk.tap("backward", "d." + p);
   if (tapped == nullptr) tapped = walk.tap("accumulate", "in.d." + p);

@@ -29,7 +29,7 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
     oracle::ExpectedTensors read;
     for (const auto& [p, gradient] : gradients) read.emplace(p, *gradient.read());
     Expected norm = oracle::norm(walk.declared, clip, read);
-    // Of elements that are not here the sums of whole windows are known, of one micro-batch nothing is.
+    // The sums of whole windows are known of elements that are not here, and nothing of one micro-batch.
     if (whole_window(walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
     coefficient = oracle::coefficient(clip, norm);
   }

@@ -151,7 +151,7 @@ void forward_together(Walk& walk, std::size_t i, int first, int last) {
   if (walk.is_local()) hold_rows();
 }
 
-/// Of the micro-batches [first, last), behind a layer's statistics.
+/// The running statistics of the micro-batches [first, last), behind a layer's statistics.
 void running_stats_of(Walk& walk, const LayerView& layer, int first, int last) {
   std::int64_t together = 0;
   for (int k = first; k < last; ++k) together += walk.rows(k);

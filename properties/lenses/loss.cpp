@@ -32,7 +32,7 @@ Factor factor_read(Walk& walk) {
   return {folded(wanted), given, true};
 }
 
-/// The outputs that the loss reads. Of an opaque model what a capture has of them.
+/// The outputs that the loss reads; for an opaque model, what a capture has of them.
 Value outputs_read(Walk& walk) {
   if (!walk.is_local() && is_opaque(walk.c.model)) {
     const Tensor* y = walk.tap("loss", "in.y");

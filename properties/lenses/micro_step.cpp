@@ -132,7 +132,7 @@ class Step {
                   oracle::own_squares(walk.declared, input_of(walk, i), mean));
   }
 
-  /// Of all rows at once where all are known here, which is sharper; else of what was handed over.
+  /// The statistics of all rows at once where all are known here, which is sharper; else of what was handed over.
   std::optional<oracle::PooledStatistics> statistics_of_all(std::size_t i, StepStatistics by) {
     const LayerView& layer = ranks_.front()->layers[i];
     const oracle::Declared& declared = ranks_.front()->declared;

@@ -70,8 +70,8 @@ std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& 
   return check;
 }
 
-/// Bits that the bound admits, and the claim does not. Of another order of addition the bound's own figures tell more,
-/// else the first wrong bit.
+/// Bits that the bound admits, and the claim does not. The bound's own figures tell more of another order of addition,
+/// else the first wrong bit does.
 TensorCheck of_wrong_bits(const Place& here, const oracle::Matrix<float>& predicted, const Tensor& got,
                           TensorCheck inside, const Bits& bits) {
   TensorCheck wrong = judge_bits(here, predicted, got);

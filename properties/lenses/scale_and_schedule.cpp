@@ -19,8 +19,8 @@ bool decided(const Walk& walk) {
   return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap(decides, "found") != nullptr;
 }
 
-/// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. Of a search
-/// that left nothing the flags of both stages agree.
+/// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. The flags of
+/// both stages agree where a search left nothing.
 void check_found(Walk& walk, const std::string& stage) {
   const bool searched = checks_overflow(walk.c.recipe.loss_scale);
   const Tensor* found = walk.tap(in_ranks(walk.c) ? "agree" : "overflow_check", "found");

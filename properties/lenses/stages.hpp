@@ -33,10 +33,10 @@ void walk_count(Walk& walk);
 /// known; else what was tapped of them.
 void walk_broadcast(Walk& walk, const WindowState* first);
 void walk_cast(Walk& walk);
-/// Of ranks that share the parameters: what they put together for walk.micro_batch.
+/// What ranks that share the parameters put together for walk.micro_batch.
 void walk_all_gathered(Walk& walk);
 
-// Of micro-batches [first, last) together.
+// Stages of micro-batches [first, last) together.
 void walk_forward(Walk& walk, int first, int last);
 void walk_running_stats(Walk& walk, int first, int last);
 void walk_backward(Walk& walk, int first, int last);
@@ -46,7 +46,7 @@ void walk_backward_of(Walk& walk, std::size_t i, int first, int last);
 /// The gradients of parameters that several layers read.
 void walk_shared_parameters(Walk& walk, int first, int last);
 
-// Of walk.micro_batch.
+// Stages of walk.micro_batch.
 void walk_loss(Walk& walk);
 void walk_messages(Walk& walk);  // between the stages of a pipeline; local
 void walk_accumulate(Walk& walk);
@@ -120,7 +120,7 @@ void walk_handed_over(Walk& walk);  // what a rank hands to the sum; local
 void walk_reduce(Walk& walk);       // the sum at this place; local
 /// All sums of a window, of one rank's part by what the others tapped. Not of the local lens.
 void walk_sums(Walk& walk);
-/// Of all ranks together; the last sums are left to be taken, by each that goes on from them.
+/// The sums of all ranks together; the last ones are left to be taken, by each that goes on from them.
 oracle::ExpectedTensors sums_of_window(std::deque<Walk>& ranks, int window);
 /// They become the buffers, or are added to them.
 void take_sums(Walk& walk, const oracle::ExpectedTensors& sums);

@@ -57,7 +57,7 @@ struct HandedByAll {
     }
     complete = complete && std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > 0;
   }
-  /// Of every rank, by name.
+  /// The tensors of every rank, by name.
   template <class M>
   std::vector<std::map<std::string, M>> read(M (*as)(const Tensor&)) const {
     std::vector<std::map<std::string, M>> all(tensors.size());

@@ -103,8 +103,8 @@ auto only_rows(Eigen::Index first, Eigen::Index rows) {
   return [=](const Value& value) { return value.rows(first, rows); };
 }
 
-/// Of what left the range on the way it is known that it is not finite, and not whether it is an infinity: Lion's step by
-/// an infinity is finite, by a NaN it is not.
+/// A gradient as a sign reads it. What left the range on the way is known to be not finite, and not whether it is an
+/// infinity: Lion's step by an infinity is finite, by a NaN it is not.
 Value as_a_sign_reads_it(const Walk& walk, const Value& gradient) {
   if (walk.c.recipe.optimizer.kind != "lion" || walk.lens != Lens::end_to_end) return gradient;
   Expected read = *gradient.read();

@@ -91,7 +91,7 @@ class BehindTheSum {
   /// Where this rank holds in this window, and held in all before, what the first does: its checks, and what the next
   /// window reads. False where it does not, or nothing is known of the first.
   bool take_over(Walk& walk) const;
-  /// Of the first rank: the checks from `begin` on are those behind the sum of this window.
+  /// Notes the checks of the first rank from `begin` on: those behind the sum of this window.
   void note(const Walk& first, std::size_t begin);
 
  private:
@@ -129,28 +129,29 @@ class Walk {
   const std::set<std::string>* wanted = nullptr;
   /// Else expectations are computed and nothing is held against them.
   bool judges = true;
-  /// Where set: takes every tap that is held to an expectation or handed over, of those wanted. Of the local lens.
+  /// Where set: takes every tap that is held to an expectation or handed over, of those wanted. Local lens only.
   std::vector<HeldTensor>* kept = nullptr;
-  /// Where set: every expectation, by tap. Of the other lenses.
+  /// Where set: every expectation, by tap. Other lenses only.
   std::map<std::string, oracle::Expected>* expected = nullptr;
-  /// Where set: is told of every tap that was gone through, with its bytes. Of the local lens.
+  /// Where set: is told of every tap that was gone through, with its bytes. Local lens only.
   std::function<void(const std::string& tap, std::size_t bytes)> gone_through = {};
-  /// Whether an input that is not tapped stands for what the stage before left and tapped. Of the local lens.
+  /// Whether an input that is not tapped stands for what the stage before left and tapped. Local lens only.
   bool follows = false;
   /// Where set: what is expected instead of the recipe. Then the walk ends with the first tensor that fails, and the
   /// inputs that a departure concerns are held as well. Not of the local lens.
   const Departure* departure = nullptr;
-  /// Of the first of several ranks, where set, and of the others: what they share. Of the local lens.
+  /// What several ranks share: `first` is set in the walk of the first of them, `like_first` in the others'. Local lens
+  /// only.
   BehindTheSum* first = nullptr;
   const BehindTheSum* like_first = nullptr;
 
-  // Of the local lens.
+  // What the local lens keeps.
   std::optional<bool> overflows;  // what this window's gradients say of that, where all of them are tapped
   bool direct = false;            // gradients are written directly: no buffer
   bool follows_first = true;      // so far every window was like the first rank's
   std::set<std::string> unread;   // inputs that are not tapped, though what they must equal is known
 
-  // Of the other lenses.
+  // What the other lenses keep.
   bool ended = false;                     // nothing can be expected any more
   DecisionCount count_before;             // decisions behind the state that this window starts from
   DecisionCount count;                    // and behind this window's buffers
@@ -198,7 +199,7 @@ class Walk {
   void put(const std::string& stage, const std::string& tensor, Value value);
   /// What is known of a parameter's copy by now. Not of the local lens.
   void put_copy(const std::string& parameter, Value value);
-  /// Of these micro-batches nothing is read any more.
+  /// Forgets these micro-batches: nothing is read of them any more.
   void forget(int first, int last);
 
   /// A consumer's input, and the producer's bits when those are known; not of the local lens what was left.
@@ -209,7 +210,7 @@ class Walk {
   Value constant(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   /// What layers read of a parameter: its cast copy, or, where no cast is tapped that would change a bit, itself.
   Value cast_copy(const std::string& parameter);
-  /// A check that cannot be made where the tap is missing. Of the local lens.
+  /// A check that cannot be made where the tap is missing. Local lens only.
   const Tensor* require_tap(const std::string& stage, const std::string& tensor);
   /// Whether an output need not be held, as it is not tapped and what reads it is judged by what is.
   bool passes_over(const std::string& stage, const std::string& tensor) const {
@@ -232,7 +233,7 @@ class Walk {
   /// An output whose bits follow from what its stage read, whatever is claimed; `rule` bounds it where it read no bits.
   Value exact_output(const std::string& stage, const std::string& tensor,
                      const std::function<oracle::Matrix<float>()>& bits, const std::function<oracle::Expected()>& rule);
-  /// Of the check that was made last.
+  /// Notes the failure of the check that was made last.
   void note_failure(FailureClass failure) {
     if (!checks.empty() && checks.back().status == Status::fail) checks.back().failure = failure;
   }
@@ -277,7 +278,7 @@ class Walk {
 /// Whether it went to its end by its own expectations alone, no branch taken over.
 bool is_decided(const Walk& walk);
 
-/// All windows, one after another. Of one rank's part, what the others handed over is as they tapped it.
+/// All windows, one after another. What the other ranks handed over is as they tapped it, for one rank's part.
 void walk_all(Walk& walk);
 /// The same under the local lens, and a sample of what was expected evaluated again where one is asked for
 /// (properties/compare/certified.hpp).
@@ -289,10 +290,10 @@ struct LeftBehind {
   DecisionCount count;
   bool ended = false;  // nothing is known of it any more
 };
-/// All windows of all ranks end to end. Of one generation of a case whose ranks change, from what the one before left,
-/// which becomes what this one leaves.
+/// All windows of all ranks end to end. One generation of a case whose ranks change goes on from what the one before
+/// left, which becomes what this one leaves.
 void walk_ranks(std::deque<Walk>& ranks, LeftBehind* between = nullptr);
-/// Of one window what stands before the overflow check, not of the local lens: all up to the buffers.
+/// What stands before the overflow check in one window, not of the local lens: all up to the buffers.
 void walk_to_buffers(Walk& walk);
 /// Whether what stands in the buffers overflowed.
 OverflowFound overflow_of(const std::map<std::string, Value>& buffers);

@@ -87,7 +87,7 @@ std::string of_micro_step(const Case& c, const std::string& tensor) {
   return step_statistics_of(c) == StepStatistics::moments ? "batch_norm.merge_moments" : "batch_norm.pool_sums";
 }
 
-/// Of the stages that know nothing of layers.
+/// The operation of a stage that knows nothing of layers.
 std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
   if (name.stage == "loss") return c.model.loss.kind;
   if (name.stage == "clip") return clip_of(c, tensor);

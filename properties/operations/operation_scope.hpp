@@ -12,14 +12,14 @@
 
 namespace tally {
 
-/// Of the runs that a law checks while it lives.
+/// The operations of the runs that a law checks while it lives.
 class OperationScope : public RunObserver {
  public:
   void see_run(const Case& c, const CheckedRun& run) override;
   void see(const Case& c, const Trace& trace);
 
-  /// Of the runs seen so far, sorted by operation and variant; drift and standing, from the checks of the local lens,
-  /// of all variants of an operation together.
+  /// The records of the runs seen so far, sorted by operation and variant; drift and standing, from the checks of the
+  /// local lens, of all variants of an operation together.
   std::vector<OperationRecord> records(const Case& c, const std::vector<TensorCheck>& checks) const;
 
   /// How long each operation took in all of them.

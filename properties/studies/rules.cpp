@@ -21,7 +21,8 @@ struct Job {
   int trials = 0;
 };
 
-/// Of less than one trial for each setting of a fault, some settings have one, evenly over all.
+/// Whether a setting has a trial. Some have one where there is less than one for each setting of a fault, evenly over
+/// all.
 bool is_taken(std::size_t setting, double trials) {
   const double share = std::min(1.0, trials);
   return std::floor(share * static_cast<double>(setting + 1)) > std::floor(share * static_cast<double>(setting));

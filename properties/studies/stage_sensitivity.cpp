@@ -153,8 +153,8 @@ class Planted {
     accused_ = failing(local_lens(case_, clean_));
   }
 
-  /// Of every row k of the smallest theta 2^-k that is found in each of its taps; 0: not even 2^-2 is, -1: no tap,
-  /// -2: the clean run is accused.
+  /// The k of the smallest theta 2^-k that is found in each of a row's taps, for every row; 0: not even 2^-2 is, -1: no
+  /// tap, -2: the clean run is accused.
   Numbers smallest() {
     Numbers found(net_.rows.size(), -1);
     for (const auto& [name, fails] : accused_) {

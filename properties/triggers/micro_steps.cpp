@@ -16,7 +16,7 @@ bool shares_by(const Sight& s) {
   return shares(s) && step_statistics_of(s.c) == by;
 }
 
-/// Of the rows that each rank has in some micro-step.
+/// Whether something holds of the rows that each rank has in some micro-step.
 template <class Holds>
 bool any_step(const Sight& s, Holds holds) {
   for (std::size_t w = 0; shares(s) && w < s.windows(); ++w)

@@ -9,8 +9,8 @@
 
 namespace tally {
 
-/// Of a campaign's records, in the order of records_to_reach(). A pair that no run showed is tried in plans of every
-/// sort, by rules alone; those that none of them takes are refused, the others unseen.
+/// The pairs of a campaign's records, in the order of records_to_reach(). A pair that no run showed is tried in plans
+/// of every sort, by rules alone; those that none of them takes are refused, the others unseen.
 PairsRecord pairs_of(const std::vector<TriggerRecord>& triggers);
 
 /// The unseen ones, by the places of their settings, the later one first.

@@ -13,8 +13,8 @@
 
 namespace tally {
 
-/// Of kind "setting" or "option", by their places in settings(), then "size" and "path" ("later" where a launch says that
-/// it is out of reach), none seen yet. An executor's kernels are its own.
+/// The records of kind "setting" or "option", by their places in settings(), then "size" and "path" ("later" where a
+/// launch says that it is out of reach), none seen yet. An executor's kernels are its own.
 const std::vector<TriggerRecord>& records_to_reach(ExecutorKind executor);
 
 /// Their places in records_to_reach(): settings and sizes of the case, paths that its launches took.

@@ -17,7 +17,7 @@ struct VaryCause {
 };
 
 const std::vector<VaryCause>& vary_causes();
-/// Of a name that is there.
+/// The cause of a name that is there.
 const VaryCause& vary_cause(std::string_view name);
 
 using CauseNumbers = std::vector<std::pair<std::string, std::string>>;  // "K", "3"
@@ -27,7 +27,7 @@ std::string filled_in(const std::string& text, const CauseNumbers& numbers);
 
 /// Three digits; more of a whole number.
 std::string figure_text(double value);
-/// Of two numbers that differ, as many digits as tell them apart.
+/// Two numbers that differ, with as many digits as tell them apart.
 std::pair<std::string, std::string> texts_apart(double one, double other);
 
 }  // namespace tally

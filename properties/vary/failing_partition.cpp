@@ -138,7 +138,7 @@ bool spectral_alone(const VaryRuns& runs) {
   });
 }
 
-/// Of layers that see the batch, without which the gap is gone.
+/// Tells of layers that see the batch, without which the gap is gone.
 void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, const Frozen& without) {
   const std::string layers = layers_of(runs, batch_norm);
   const bool named = layers.find("BatchNorm") != std::string::npos;

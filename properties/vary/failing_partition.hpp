@@ -5,7 +5,8 @@
 
 namespace tally {
 
-/// Of the last gap of the report. False where dropout made it, which is in `frozen` then: all is to be judged once more.
+/// Tells the last gap of the report. False where dropout made it, which is in `frozen` then: all is to be judged once
+/// more.
 bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& frozen);
 
 }  // namespace tally

@@ -57,7 +57,7 @@ std::map<std::string, double> drifts_of(const std::vector<VaryGap>& before) {
   return most;
 }
 
-/// Of a run that did not come to its end, left other tensors, or is no reference.
+/// The trouble of a run that did not come to its end, left other tensors, or is no reference; else empty.
 std::string trouble_of(const VaryRun& run, const VaryRun& whole) {
   if (run.error) return error_text(*run.error);
   if (const std::string tensor = not_finite_in(run); run.how.sizes.empty() && !tensor.empty())
@@ -154,7 +154,7 @@ std::optional<VaryGap> not_finite_in_low(RunBook& book, VaryGap gap, const Froze
   return failed_gap(std::move(gap), "not finite", "");
 }
 
-/// Of a partition with tensors beyond the boundary: meaning, or a decision that rounding turned.
+/// The gap of a partition with tensors beyond the boundary: meaning, or a decision that rounding turned.
 std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Frozen& frozen,
                                            std::vector<VaryTensorGap*> beyond) {
   const VaryRuns& runs = book.runs();

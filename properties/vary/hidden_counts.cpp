@@ -23,7 +23,8 @@ bool are_of_counts(const std::vector<double>& shares, double sharpness) {
   return false;
 }
 
-/// Of what counts in a micro-batch's loss alone, by what it should weigh: all of the window's, where its mean is taken.
+/// The shares of what counts in a micro-batch's loss alone, by what it should weigh: all of the window's, where its
+/// mean is taken.
 std::vector<double> meant_shares(const WeighedPartition& partition) {
   std::vector<double> shares;
   for (std::size_t k = 0; k < partition.counts.rows.size(); ++k)

@@ -5,8 +5,8 @@
 
 namespace tally {
 
-/// Shares of counts that nobody saw; none where they are of no whole numbers. What a micro-batch alone should weigh is its
-/// share. Of gradients as the loop left them it is told by what they weigh, were that `factors` over the share.
+/// Shares of counts that nobody saw; none where they are of no whole numbers. What a micro-batch alone should weigh is
+/// its share. Gradients as the loop left them tell it by what they weigh, were that `factors` over the share.
 std::vector<double> hidden_shares(const WeighedPartition& partition, const std::vector<double>& factors,
                                   double sharpness);
 

@@ -45,7 +45,7 @@ void add_once(std::vector<Partition>& all, Partition sizes) {
   if (sizes.size() > 1 && std::ranges::find(all, sizes) == all.end()) all.push_back(std::move(sizes));
 }
 
-/// Of each number of ranks: one micro-batch on each, and two.
+/// Adds two partitions for each number of ranks: one micro-batch on each, and two.
 void add_ranks(std::vector<Partition>& all, const VaryRuns& runs) {
   for (const int ranks : runs.nproc)
     for (const std::int64_t each : {1, 2})

@@ -69,7 +69,7 @@ VaryCounts counts_of(const RunBook& book, const VaryWeights& weights) {
   return counts;
 }
 
-/// Of a fit with further terms, the one that counts most.
+/// The cause by the term that counts most, in a fit with further terms.
 std::optional<ToldCause> told_by_terms(const VaryWeights& weights, double sharpness) {
   if (weights.terms.empty() || !(weights.terms_rest <= sharpness)) return std::nullopt;
   const auto most =
@@ -98,7 +98,7 @@ std::string no_telling(const std::vector<std::string>& factors) {
   return "with micro-batches of one size the weights fit several factors alike: " + text;
 }
 
-/// Of a window that has fewer micro-batches than others: whether it is right but for a division by their number.
+/// Whether a window that has fewer micro-batches than others is right but for a division by their number.
 std::optional<ToldCause> told_by_short_window(const VaryWeights& weights, const VaryCounts& counts, double sharpness) {
   if (weights.dealt.empty() || weights.dealt.size() == weights.how.sizes.size()) return std::nullopt;
   const auto own = static_cast<double>(weights.dealt.size()), asked = static_cast<double>(weights.how.sizes.size());
@@ -127,8 +127,8 @@ CauseNumbers first_is_silent(CauseNumbers numbers) {
   return numbers;
 }
 
-/// Of two micro-batches one counts more in any case, or is alone: whether it is an order, single rows show. What counts too
-/// little to be seen among these does so for those two. Nothing where weights are asked for.
+/// Whether it is an order, which single rows show: one of two micro-batches counts more in any case, or is alone. What
+/// counts too little to be seen among these does so for those two. Nothing where weights are asked for.
 std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, const ToldCause& told,
                                        std::optional<std::size_t> part) {
   const double sharpness = sharpness_of(book.runs());
@@ -144,7 +144,8 @@ std::optional<ToldCause> told_by_order(RunBook& book, const HowWeights& how, con
   return ToldCause{"weights", told.numbers};
 }
 
-/// Of weights that are not as meant, all of them or those of a term of the loss. Nothing where weights are asked for.
+/// The cause of weights that are not as meant, all of them or those of a term of the loss. Nothing where weights are
+/// asked for.
 std::optional<ToldCause> told_by_formulas(VaryReport& report, RunBook& book, const VaryWeights& weights,
                                           std::optional<std::size_t> part) {
   const double sharpness = sharpness_of(book.runs());
@@ -178,7 +179,7 @@ std::optional<ToldCause> told_by_formulas(VaryReport& report, RunBook& book, con
   return is_order(told) && how.sizes.size() == 2 ? told_by_order(book, how, told, part) : told;
 }
 
-/// Of a loss whose terms have weights of their own.
+/// The cause in a loss whose terms have weights of their own.
 std::optional<ToldCause> told_by_part(VaryReport& report, RunBook& book, const VaryWeights& weights, std::size_t part) {
   const double sharpness = sharpness_of(book.runs());
   const VaryWeights own = weights_of(weights, part);
@@ -256,7 +257,7 @@ std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
   return ToldCause{"stale gradient", {{"x", "1"}, {"term", term}}};
 }
 
-/// Of a gap in nothing that an optimizer steps: what it is in.
+/// The cause of a gap in nothing that an optimizer steps: what it is in.
 std::optional<ToldCause> told_beside(const VaryGap& gap) {
   const auto differs = [](const VaryTensorGap& tensor) { return tensor.kind == "meaning"; };
   const auto wrong = [&](const VaryTensorGap& tensor) { return differs(tensor) && tensor.stepped; };

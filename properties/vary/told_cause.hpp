@@ -14,7 +14,7 @@ std::optional<ToldCause> told_by_left_over(const VaryRun& whole, const VaryRun& 
 /// A step before a window's last micro-batch, or rows that it trains on again.
 std::optional<ToldCause> told_by_dealing(const VaryRun& parted);
 
-/// Of a step that is handed what the one before it left, whatever the micro-batches are.
+/// The cause of a step that is handed what the one before it left, whatever the micro-batches are.
 std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window);
 
 /// Nothing where weights are asked for; those that tell the cause are the report's.

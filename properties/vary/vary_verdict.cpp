@@ -64,7 +64,7 @@ std::string pass_text(const VaryReport& report) {
   return open == 0 ? text : text + "; " + std::to_string(open) + " could not be judged";
 }
 
-/// Of partitions none of which has a gap.
+/// The verdict on partitions none of which has a gap.
 void take_end(VaryReport& report, const RunBook& book) {
   const auto error = std::ranges::find(report.gaps, "error", &VaryGap::kind);
   if (error != report.gaps.end()) {

@@ -28,7 +28,8 @@ bool is_silent(const VaryWeights& weights, std::size_t k, double sharpness) {
   return std::fabs(ratio_of(weights, k)) <= sharpness;
 }
 
-/// Of rows where no items were seen, or where the loop divides by rows all the same.
+/// The counts that weights are held against: of rows where no items were seen, or where the loop divides by rows all
+/// the same; else of items.
 const std::vector<double>& counted_of(const VaryCounts& counts, bool rows) { return rows ? counts.rows : counts.items; }
 
 bool all_alike(const std::vector<double>& values) {
@@ -47,7 +48,7 @@ std::size_t rank_of(const VaryCounts& counts, std::size_t k) {
   return k * static_cast<std::size_t>(counts.ranks) / counts.rows.size();
 }
 
-/// Of the rank that has micro-batch k.
+/// The sum over the micro-batches of the rank that has micro-batch k.
 double sum_of_rank(const VaryCounts& counts, const std::vector<double>& own, std::size_t k) {
   double all = 0;
   for (std::size_t i = 0; i < own.size(); ++i)

@@ -75,7 +75,7 @@ void capture_suspects_section(Markup& page, const CaptureRecord& capture) {
   page.element("p", {},
                "Formulas of known bugs, held against the tensors of the first stage that fails; the likeliest first.");
   Table table(page, "Known bugs that explain the error",
-              {"Bug", ">Of the squared error", "What it does", "What to change", "Formula"});
+              {"Bug", ">Share of the squared error", "What it does", "What to change", "Formula"});
   for (std::size_t i = 0; i < capture.suspects.size(); ++i) {
     const Suspicion& suspect = capture.suspects[i];
     auto row = table.row();

@@ -30,8 +30,8 @@ void words(Markup& page) {
   term("vacuous", "The bound is wider than the signal, so the check shows nothing. It never counts as a pass.");
   term("exit codes",
        "0 pass, 1 failed, 2 wrong usage or unreadable input, 3 the machine lacks something (memory, disk) or Tally "
-       "itself failed, 4 tensors are missing or everything is vacuous, 130 interrupted. Of other commands 5 means only "
-       "unblessed new cases, 77 that a device is absent.");
+       "itself failed, 4 tensors are missing or everything is vacuous, 130 interrupted. Other commands return 5 only "
+       "for unblessed new cases, 77 where a device is absent.");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void add_operation(Gathered& kernel, const CaseRecord& c, const OperationRecord&
   result.share = usual.share(o.operation, standing.format, standing.excess);
 }
 
-/// Of "operation/variant": how many ways of its launches there are, and were taken.
+/// How many ways of its launches there are, and were taken, by "operation/variant".
 std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> paths_of(const Results& results) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> paths;
   for (const TriggerRecord& trigger : results.triggers) {

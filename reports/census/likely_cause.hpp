@@ -18,8 +18,8 @@ struct LikelyCause {
   std::string sentence;     // of the suspect, as most of them say it
 };
 
-/// Of the suspects that at least a third of the cases of the most common first stage list, the one that most of them
-/// list first. nullopt where fewer than two cases fail.
+/// The suspect that most of the cases of the most common first stage list first, of those that at least a third of
+/// these cases list. nullopt where fewer than two cases fail.
 std::optional<LikelyCause> likely_cause(const Results& results);
 
 /// "181 of 183 failing cases fail first at accumulate; 127 of them look like ...: ..."; empty where there is nothing to

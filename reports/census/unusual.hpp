@@ -12,7 +12,7 @@
 
 namespace tally {
 
-/// Of one operation in one format of storage.
+/// The usual excess of one operation in one format of storage.
 struct UsualExcess {
   std::string operation, format;
   double tensors = 0;
@@ -42,8 +42,8 @@ class Usual {
   std::map<std::pair<std::string, std::string>, UsualExcess> rows_;  // by operation and format
 };
 
-/// The operation of a case whose excess is the most unusual; nullptr where none has one. Of several shares that are
-/// equal the larger excess.
+/// The operation of a case whose excess is the most unusual; nullptr where none has one. The larger excess stands first
+/// among several shares that are equal.
 const OperationRecord* most_unusual(const CaseRecord& c, const Usual& usual);
 
 /// What a case uses of its bounds: the excess of its most unusual operation, 0 where there is none; of a failing case,

@@ -10,7 +10,8 @@ namespace tally {
 
 /// A median loss up to this is none; and drifts below the floor, in units of the bound, are the same as none.
 inline constexpr double tolerated_loss = 1.1, drift_floor = 1e-6;
-/// Of a false verdict "worse" or "better" in a whole comparison; limits of a median hold with one less this chance.
+/// The chance of a false verdict "worse" or "better" in a whole comparison; limits of a median hold with one less this
+/// chance.
 inline constexpr double false_verdict_chance = 0.05;
 
 enum class AccuracyVerdict { same, better, worse, undecided };

@@ -43,7 +43,7 @@ struct Comparison {
 
 /// Both sorted as entries_of() leaves them.
 Comparison compared(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now);
-/// Of two whole runs, which know where they ran.
+/// The comparison of two whole runs, which know where they ran.
 Comparison compared(const Results& before, const Results& now);
 
 /// Laws break that did not, or the errors of an operation have grown.
@@ -65,7 +65,7 @@ struct Besides {
 /// What there is to decide, in one sentence: "1 kernel changed (norm/two_stage), as accurate, no bound broken: bless or
 /// reject".
 std::string decision_text(const Comparison& comparison, const Besides& besides);
-/// Of two runs: what is broken is what the first one did not break.
+/// The same for two runs: what is broken is what the first one did not break.
 std::string decision_text(const Comparison& comparison);
 
 struct ChangesText;

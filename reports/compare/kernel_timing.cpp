@@ -35,7 +35,7 @@ std::vector<double> values_of(const Logs& logs) {
   return values;
 }
 
-/// Of the cases that every pair has.
+/// The means of the cases that every pair has.
 std::vector<double> means_of(const std::vector<Logs>& pairs) {
   std::vector<double> means;
   for (const auto& [name, first] : pairs.front()) {

@@ -12,7 +12,7 @@ std::vector<bool> right_columns(const std::vector<std::string>& titles) {
   return right;
 }
 
-/// Of the columns that a precision is the title of.
+/// The precision that is the title of each column; empty where it is another title.
 std::vector<std::string> precisions_in(const std::vector<std::string>& titles) {
   std::vector<std::string> found;
   for (const std::string& title : titles) {

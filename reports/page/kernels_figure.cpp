@@ -54,7 +54,7 @@ void kernels_data(Markup& page, const std::vector<std::pair<std::string, ByForma
   page.element("summary", {}, "Data of this figure");
   Table table(
       page, "Share of the bound used beyond the last rounding",
-      {"Operation", "Format", ">Most in this run", ">Of clean tensors one in a hundred", ">Most of clean tensors"});
+      {"Operation", "Format", ">Most in this run", ">One in a hundred of clean tensors", ">Most of clean tensors"});
   for (const auto& [operation, by_format] : rows) {
     for (const auto& [format, most] : by_format) {
       auto row = table.row("", "", format);

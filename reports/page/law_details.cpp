@@ -81,7 +81,8 @@ void rolled_up(Markup& page, const Results& results, const Ranking& ranking,
   }
 }
 
-/// Of the first failing laws alone: a bug breaks many, and their figures say the same again.
+/// Whether a law has figures: the first failing laws alone do, as a bug breaks many, and their figures say the same
+/// again.
 bool has_figures(const Results& results, const LawRecord& law) {
   constexpr int most = 8;
   int before = 0;

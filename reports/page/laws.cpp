@@ -73,7 +73,7 @@ std::string summary_of(const std::string& name, const Laws& laws) {
   std::uint64_t cases = 0;
   std::size_t failing = 0;
   for (const LawRecord* law : laws) cases += law->cases, failing += fails(*law);
-  return (failing > 0 ? "\u2717 " : "") + (name.empty() ? "Of no family" : name) + ": " + counted(laws.size(), "law") +
+  return (failing > 0 ? "\u2717 " : "") + (name.empty() ? "No family" : name) + ": " + counted(laws.size(), "law") +
          ", " + counted(cases, "case") + (failing > 0 ? ", " + std::to_string(failing) + " failing" : "");
 }
 

@@ -13,7 +13,7 @@ namespace tally {
 
 class Ranking {
  public:
-  /// Of results that last as long.
+  /// `results` must last as long as this object.
   explicit Ranking(const Results& results);
 
   const Usual& usual() const { return usual_; }

@@ -21,7 +21,7 @@ void sort(std::vector<double>& values) {
   std::sort(values.begin(), values.end(), [](double a, double b) { return ratio_is_worse(b, a); });
 }
 
-/// Of every law, or of one.
+/// The ratios of every law, or of one.
 std::vector<Ratios> ratios_of(const Results& results, const std::string& law, const Ranking& ranking) {
   std::vector<Ratios> out;
   for (const std::string& precision : precisions_of(results)) {

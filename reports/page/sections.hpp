@@ -42,8 +42,8 @@ void kernels_figure(Markup& page, const Results& results, const Usual& usual);
 /// or of one.
 void ratio_figure(Markup& page, const Results& results, const Ranking& ranking, const std::string& law = "");
 void drift_figure(Markup& page, const Results& results, const std::string& law = "");
-/// "Error against its bound", of one law or of all. Of one only where it has failing cases: it shows absolute sizes,
-/// and how near the limit everything is stands in the figure of that name.
+/// "Error against its bound", of one law or of all. One law has it only where it has failing cases: it shows absolute
+/// sizes, and how near the limit everything is stands in the figure of that name.
 void bound_figure(Markup& page, const Results& results, const std::string& law = "");
 /// Everything about one law that its row in the table of laws has no room for.
 void law_details(Markup& page, const Results& results, const LawRecord& law, const Ranking& ranking);

@@ -17,7 +17,7 @@ void figures(Markup& page, const Study& study, const std::string& id) {
     study_figure(page, id + "-plot-" + std::to_string(i), study.plots[i]);
 }
 
-/// Of a folded table: the whole stands in the study's own page and file.
+/// The rows of a folded table: the whole stands in the study's own page and file.
 constexpr std::size_t rows_of_folded = 40;
 
 void folded_study(Markup& page, const Study& study) {

@@ -8,7 +8,7 @@ namespace tally {
 /// Held from here to the end of its life; waits for whoever holds it. It leaves no file, and ends with its process.
 class FolderLock {
  public:
-  /// Of the folder that the file lies in, through symbolic links. Throws std::runtime_error where that cannot be
+  /// Locks the folder that the file lies in, through symbolic links. Throws std::runtime_error where that cannot be
   /// locked.
   explicit FolderLock(const std::string& file);
   FolderLock(const FolderLock&) = delete;

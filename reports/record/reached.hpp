@@ -9,7 +9,8 @@
 
 namespace tally {
 
-/// Of kind "setting", "option", "size" or "path", or a path that is out of reach: made from the program, not written down by hand.
+/// Whether a record is of kind "setting", "option", "size" or "path", or a path that is out of reach: made from the
+/// program, not written down by hand.
 bool is_made_from_the_program(const TriggerRecord& record);
 
 /// What belongs together in a row: a kernel in one precision, an option, or a size.

@@ -68,7 +68,7 @@ json numbers_of(const std::vector<double>& values) {
   return out;
 }
 
-/// Of a partition that passes: nothing that fails is called drift.
+/// Whether a tensor drifts in a partition that passes: nothing that fails is called drift.
 bool is_drift(const VaryGap& gap, const VaryTensorGap& tensor) {
   return (gap.kind == "rounding" || gap.kind == "decision") && tensor.kind == "rounding";
 }

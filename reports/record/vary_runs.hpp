@@ -35,7 +35,7 @@ struct VaryTensor {
   double scale = std::numeric_limits<double>::quiet_NaN();  // largest element of the reference
   double max = std::numeric_limits<double>::quiet_NaN();    // largest absolute difference
   bool stepped = false;                                     // by an optimizer
-  /// Of the largest element, where there is one.
+  /// The largest difference relative to the largest element, where there is one.
   double distance() const { return scale > 0 ? max / scale : scale == 0 ? max : scale; }
 };
 

@@ -16,7 +16,7 @@ double sign_test(std::uint64_t successes, std::uint64_t trials);
 double signed_rank_test(const std::vector<double>& differences);
 
 /// Where the median of a resample (as many draws with replacement as there are values) falls below with chance `level`:
-/// the lower bootstrap limit of the median, of infinitely many resamples. Of the order statistics x_1 <= x_2 <= ...
+/// the lower bootstrap limit of the median, of infinitely many resamples. The order statistics x_1 <= x_2 <= ... have
 /// P(median* <= x_k) = P(Bin(n, k / n) >= ceil(n / 2)) (Efron and Tibshirani, section 5.5). The lower median of an even
 /// number. `values` must not be empty, and holds no NaN.
 double median_lower_limit(std::vector<double> values, double level);

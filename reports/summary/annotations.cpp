@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-/// Of a message; in a property ':' and ',' end it too.
+/// A message on one line, its '%' escaped; in a property ':' and ',' too, as they end it.
 std::string escaped(const std::string& text, bool property) {
   std::string out;
   for (const char c : one_line(text)) {

@@ -15,7 +15,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// begin with the word, or hold it, come before all others.
 std::vector<std::string> nearest_names(std::string_view word, std::vector<std::string> names, std::size_t count);
 
-/// Of these the ones that are near: they hold the word, or share more than half of the longer one's characters with it.
+/// Those of the nearest that are near: they hold the word, or share more than half of the longer one's characters with
+/// it.
 std::vector<std::string> near_names(std::string_view word, std::vector<std::string> names, std::size_t count);
 
 }  // namespace tally

@@ -11,7 +11,7 @@ std::string counted(std::uint64_t n, const char* of);  // "1 case", "5,184 cases
 /// Three digits: 0.413, 1.23e-07, inf, nan. What is not 1 never reads as 1, the limit of every ratio: more digits are
 /// shown, up to 0.999999 and 1.000001 for all that is nearer.
 std::string significant(double value);
-/// Of a decimal logarithm: "1e-3.9", and "< 1e-1000" for all below.
+/// The power of ten of a decimal logarithm: "1e-3.9", and "< 1e-1000" for all below.
 std::string power_of_ten(double log10);
 std::string shortest(double value);          // reads back to the same bits
 std::string hexadecimal_text(double value);  // 0x1.8p-3

@@ -7,7 +7,8 @@
 
 namespace tally {
 
-/// Of one that passes or fails: one file that fetches nothing and runs nothing; the same bytes for the same report.
+/// The page of a report that passes or fails: one file that fetches nothing and runs nothing; the same bytes for the
+/// same report.
 std::string vary_html(const VaryReport& report);
 
 }  // namespace tally

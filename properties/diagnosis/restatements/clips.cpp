@@ -5,7 +5,7 @@
 namespace tally::clips_restatement {
 namespace {
 
-/// Of scaled gradients it would be another norm as well.
+/// A clip at this place. It would be of another norm as well where gradients are scaled.
 Restated clipped_at(const Case& c, ClipPlace place, const std::string& formula) {
   Restated way;
   const bool otherwise = place != ClipPlace::before_unscale && written_scale(c.recipe.loss_scale) != nullptr;

@@ -64,7 +64,7 @@ const RegisterRestatement registered_times_k{{
     .sentence = "the decay is multiplied by the number of micro-batches",
     .formula = "p (1 - lr K λ)",
     .ways = [](const Case& c, const Trace&) -> Ways {
-      // Of a decay of the gradient decay-per-microbatch says the same.
+      // decay-per-microbatch says the same of a decay of the gradient.
       if (!decays(c.recipe.weight_decay) || decays_gradient(c.recipe.weight_decay)) return {};
       Restated way;
       way.departure.times_lambda = [&c](int window) { return micro_batches(c, window); };

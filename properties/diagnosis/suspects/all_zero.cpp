@@ -6,7 +6,8 @@
 namespace tally::all_zero_suspect {
 namespace {
 
-/// Of a tensor that is right to be zero in most places that says little: what is lost of it is told by others.
+/// Zeros; nothing for a tensor that is right to be zero in most places, where they say little: what is lost of it is
+/// told by others.
 std::optional<Values> left(const Evidence&, const HeldTensor& held) {
   const auto zeros = static_cast<std::size_t>(std::ranges::count(held.expected, 0.0));
   if (2 * zeros > held.expected.size()) return std::nullopt;

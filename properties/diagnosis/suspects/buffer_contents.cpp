@@ -245,7 +245,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "in.buffer.");
   if (parameter.empty() || held.name.micro_batch != 0 || held.name.window == 0) return std::nullopt;
   const int before = held.name.window - 1;
-  // Of a window that was skipped overflow-not-cleared says more.
+  // overflow-not-cleared says more of a window that was skipped.
   if (evidence.scalar(before, "overflow_check", "found", 0) != 0) return std::nullopt;
   return evidence.tap(before, evidence.micro_batches(before) - 1, "accumulate", "buffer." + parameter);
 }

@@ -1,4 +1,4 @@
-// Of all parameters one does not enter what is taken over all.
+// One of all parameters does not enter what is taken over all.
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 

@@ -9,7 +9,7 @@
 namespace tally::packed_sequences_suspect {
 namespace {
 
-/// Of the kind of layer that the failing tensor belongs to.
+/// The kind of layer that the failing tensor belongs to.
 std::string failing_kind(const Evidence& evidence) {
   return layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
 }

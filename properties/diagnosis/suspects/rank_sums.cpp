@@ -138,8 +138,8 @@ const RegisterSuspect registered{{
 
 }  // namespace divided_by_elements
 
-/// Of whom the rank behind this one has the numbers where the sum should stand; nothing where they are its own, nobody's,
-/// or not known.
+/// The rank whose numbers the rank behind this one has where the sum should stand; nothing where they are its own,
+/// nobody's, or not known.
 std::optional<std::size_t> whose_another_has(const Evidence& evidence, const HeldTensor& held) {
   const std::size_t other = (evidence.c.rank + 1) % ranks(evidence);
   const Tensor* theirs = handed_over(evidence.trace, ranks(evidence), other, held.name.window, held.name.micro_batch,

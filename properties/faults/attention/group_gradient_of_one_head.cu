@@ -1,4 +1,4 @@
-// Of the heads that read one head of k and v, the last one's gradient alone is left there.
+// The gradient of one head of k and v is that of the last head that reads it, alone.
 #include "kernels/attention/attention_rows.hpp"
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"

@@ -1,4 +1,4 @@
-// Of the gradients that the readers of an output give, that of the last reader but one is added twice.
+// The gradient that the last reader but one of an output gives is added twice.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
@@ -22,7 +22,7 @@ void twice(Stream& stream, const AddArguments& a) {
   });
 }
 
-/// Of one fork the first addition: later ones add to what it left, in its place.
+/// Plants the first addition of a fork alone: later ones add to what it left, in its place.
 void planted(Stream& stream, const AddArguments& a) {
   if (a.out == a.a) return kernel<AddArguments>("gradient.add", stream.device().kind(), "in_reverse")(stream, a);
   between_kernels(stream, a, {{a.out, a.storage, a.elements}}, "gradient.add", "in_reverse", twice);

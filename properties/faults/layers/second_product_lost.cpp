@@ -1,4 +1,4 @@
-// Of two products into one accumulator one is lost: the second half of the rows never reaches dW.
+// One of two products into one accumulator is lost: the second half of the rows never reaches dW.
 #include "properties/faults/seeded.hpp"
 
 namespace tally::second_product_lost_fault {

@@ -1,4 +1,5 @@
-// Of a head that is one with the loss, every chunk of rows writes the gradients of weight and bias: the last one's stay.
+// Every chunk of rows writes the gradients of weight and bias, in a head that is one with the loss: the last one's
+// stay.
 #include "kernels/head_loss/arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/planted_between.hpp"

@@ -1,5 +1,5 @@
-// Of a head that is one with the loss, the gradients of the logits are kept in the memory of the logits, in the storage
-// format, before they take their factor.
+// The gradients of the logits are kept in the memory of the logits, in the storage format, before they take their
+// factor, in a head that is one with the loss.
 #include "kernels/cross_entropy/three_pass.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/head_loss/in_chunks.hpp"

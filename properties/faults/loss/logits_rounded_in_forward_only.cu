@@ -1,5 +1,5 @@
-// Of a head that is one with the loss, logits are rounded to the storage format where their exponentials are summed, and
-// taken as they are where the probabilities are worked out from that sum.
+// Logits are rounded to the storage format where their exponentials are summed, and taken as they are where the
+// probabilities are worked out from that sum, in a head that is one with the loss.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/head_loss/in_chunks.hpp"
 #include "properties/faults/loss/planted_head.hpp"

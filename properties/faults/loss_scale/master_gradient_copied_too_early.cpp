@@ -1,5 +1,5 @@
-// One parameter's gradient is copied to the optimizer before the last micro-batch has been added. Of ranks that keep
-// pieces, one whose piece is not all that it has added up is left as it is.
+// One parameter's gradient is copied to the optimizer before the last micro-batch has been added. A rank that keeps a
+// piece leaves it as it is, where the piece is not all that the rank has added up.
 #include <map>
 
 #include "properties/faults/planted_place.hpp"

@@ -9,7 +9,7 @@
 
 namespace tally {
 
-/// What a part reads of the one before: where it stands, and what taps call it. Of a part behind the first.
+/// What a part behind the first reads of the one before: where it stands, and what taps call it.
 inline DeviceTensor& received_input(Run& run) { return run.layers[run.part_begin - 1].y; }
 inline std::string received_name(const Run& run) {
   const LayerState& first = run.layers[run.part_begin];

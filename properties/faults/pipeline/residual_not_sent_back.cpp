@@ -1,4 +1,4 @@
-// Of a part's input that several of its layers read, a stage of a pipeline sends back what the last reader gave alone.
+// A stage of a pipeline sends back the last reader's gradient alone, for an input of its part that several layers read.
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 

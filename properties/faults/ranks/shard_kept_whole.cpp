@@ -1,4 +1,4 @@
-// Of the sums of gradients that each rank keeps a piece of, it keeps the whole beside it.
+// Each rank keeps the whole of the sums of gradients beside the piece that it keeps of them.
 #include <map>
 #include <vector>
 

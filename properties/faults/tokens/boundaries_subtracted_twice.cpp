@@ -1,4 +1,4 @@
-// Of the labels behind the shift, one a sequence is taken off again, though the shift has left it out.
+// One label a sequence is taken off the labels behind the shift again, though the shift has left it out.
 #include "oracle/case/sequences.hpp"
 #include "properties/faults/miscounted.hpp"
 

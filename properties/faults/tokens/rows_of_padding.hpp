@@ -8,7 +8,7 @@
 
 namespace tally {
 
-/// Of every row of the case: how many rows of padding end with it in its micro-batch, 0 for a row that is none.
+/// How many rows of padding end with each row of the case in its micro-batch, 0 for a row that is none.
 std::vector<std::int64_t> padding_up_to(const Case& c);
 
 }  // namespace tally

@@ -61,7 +61,7 @@ Case with_variant(Case c, const std::string& variant) {
   return c;
 }
 
-/// Of the first window: a step gives the queries weights.
+/// Requires the same bits in the first window: a step gives the queries weights.
 void require_same(Outcome& outcome, const Trace& expected, const Trace& got, const std::string& variant) {
   const PromisedBits promised(expected);
   for (const Tap& tap : expected.taps()) {

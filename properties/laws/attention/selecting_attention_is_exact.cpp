@@ -36,7 +36,7 @@ bool same_values(const Tensor& a, const Tensor& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }
 
-/// Of sums by atomics too, whose order is nobody's promise: here every order gives the same.
+/// Requires the same of sums by atomics too, whose order is nobody's promise: here every order gives the same.
 void require_one_set_of_bits(Outcome& outcome, const Trace& expected, const Trace& got, const std::string& kernels) {
   for (const Tap& tap : expected.taps()) {
     if (tap.name.stage == "optimizer" || tap.value.dtype == Dtype::i64 || tap.value.dtype == Dtype::u8) continue;

@@ -24,7 +24,7 @@ bool is_for(const Case& c) {
          std::ranges::all_of(attention, [&](std::size_t i) { return c.model.layers[i].flag("causal"); });
 }
 
-/// Of the sequences of two rows and more: the first or the last row.
+/// The first or the last row of each sequence of two rows and more.
 std::vector<bool> rows_at(const Case& c, bool last) {
   std::vector<bool> rows;
   for (const std::int64_t length : c.sequences)

@@ -30,7 +30,7 @@ Case with_a_huge_row(Case c) {
   return c;
 }
 
-/// Of the first layer's output: elements of row 0 that are not finite, and of all other rows.
+/// Elements of the first layer's output that are not finite: of row 0, and of all other rows.
 struct Census {
   std::size_t huge = 0, others = 0;
 };

@@ -1,6 +1,7 @@
-// Law: a stage holds the activations of as many micro-batches as its schedule says, and no more.   Of K micro-batches
-// stage p of P holds, of gpipe, K; of 1f1b min(K, P - p); of V interleaved chunks min(V K, 2 (P - p - 1) + (V - 1) P + 1)
-// of a chunk each. So many that come one behind the other are alive at once: the most bytes of any of them are the peak.
+// Law: a stage holds the activations of as many micro-batches as its schedule says, and no more.   Stage p of P holds,
+// of K micro-batches, K with gpipe; min(K, P - p) with 1f1b; min(V K, 2 (P - p - 1) + (V - 1) P + 1) of a chunk each
+// with V interleaved chunks. So many that come one behind the other are alive at once: the most bytes of any of them
+// are the peak.
 #include <algorithm>
 #include <map>
 

@@ -96,7 +96,7 @@ std::uint64_t expected_parameters(const Case& c, std::size_t window, std::size_t
   return 2 * micro_steps_of(c, window) * own_pieces_sent(c, rank) * size_of(c.precision.storage);
 }
 
-/// Of the first rank: its running values, to every other.
+/// The bytes that the first rank sends of its running values, to every other.
 std::uint64_t expected_running(const Case& c, std::size_t rank) {
   std::uint64_t own = 0;
   for (const Layer& layer : c.model.layers)

@@ -20,7 +20,7 @@ void shape(Plan& plan) {
   share(plan, "parameters");
 }
 
-/// Of every window the copies that its micro-batches read, whole: what the last step left, whoever moved and keeps it.
+/// The copies that the micro-batches of every window read, whole: what the last step left, whoever moved and keeps it.
 Trace read_by_layers(const Case& c, const Trace& trace) {
   Trace own;
   own.claims = trace.claims;

@@ -1,8 +1,8 @@
 // Law: whether ranks add up every micro-batch's gradient, their running totals, or their buffers once, the window ends
 // with the same gradient.   A sum of sums is the sum, and a mean of R equal numbers is that number: to the bit where every
 // partial sum is exact, else within the bounds of each.
-//   Of all that micro-batches bring to an element let q be the lowest bit and S the sum of magnitudes. Every partial sum,
-// of R-th parts too, is a multiple of q / R and no larger than S, and so a number of p bits where R S <= 2^p q.
+//   Let q be the lowest bit of all that micro-batches bring to an element, and S the sum of magnitudes. Every partial
+// sum, of R-th parts too, is a multiple of q / R and no larger than S, and so a number of p bits where R S <= 2^p q.
 #include <algorithm>
 #include <bit>
 #include <cmath>

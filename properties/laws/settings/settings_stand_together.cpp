@@ -1,6 +1,6 @@
 // Law: whatever settings stand together in a case, every stage keeps its bound: kinds of layers, losses and recipe
-// sections, values of their options, and how ranks and stages train it, in usual models and unusual ones. Of its cases
-// each begins with another setting, and takes as many drawn ones as the rules allow.
+// sections, values of their options, and how ranks and stages train it, in usual models and unusual ones. Each of its
+// cases begins with another setting, and takes as many drawn ones as the rules allow.
 #include "properties/laws/any_case.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/settings/together.hpp"

@@ -150,8 +150,8 @@ std::vector<std::size_t> places_of(Chosen chosen) {
   return places;
 }
 
-/// Of each section one kind and two of its options, so that kinds of many options take the place of no others; of layers
-/// and of ranks, which stand beside each other, many.
+/// One kind of each section and two of its options, so that kinds of many options take the place of no others; many of
+/// layers and of ranks, which stand beside each other.
 std::vector<std::size_t> drawn_settings(executor::Schedule& random) {
   constexpr int of_a_kind = 2, of_layers = 12, of_ranks = 10;
   static const auto layers = places_of([](const CaseSetting& s) { return s.section == "layer"; });

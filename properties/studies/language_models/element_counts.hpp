@@ -10,7 +10,7 @@
 
 namespace tally {
 
-/// What `count_elements` counts under `labels`, and the largest excess under excess_labels(labels). Of a stratum
+/// What `count_elements` counts under `labels`, and the largest excess under excess_labels(labels). A stratum has
 ///   checks   elements that were looked at; those whose bound is 0 and that are exact are not: their bits are known
 ///   vacuous  of them those of which the bound says nothing: it is infinite, or no smaller than the value
 ///   judged   those with a finite bound

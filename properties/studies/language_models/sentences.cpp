@@ -53,10 +53,10 @@ std::string outside_text(const Stratum& s) {
 }
 
 std::string which_weights_were_summed(const Strata& strata) {
-  return "Which weights were summed, those that were cast or those before, y alone does not tell for certain on random "
-         "data. Of a kernel that sums what it cast, judged as one that casts behind the sum: " +
+  return "y alone does not tell for certain on random data which weights were summed, those that were cast or those "
+         "before. A kernel that sums what it cast, judged as one that casts behind the sum: " +
          outside_text(of_claim(strata, "attention y", "online_cast_sum", behind)) +
-         ". Of the opposite: " + outside_text(of_claim(strata, "attention y", "online_cast", before)) +
+         ". The opposite: " + outside_text(of_claim(strata, "attention y", "online_cast", before)) +
          ". Weights that are cast before they are summed move y by at most u Σ P |v − y|, weights that are cast behind "
          "it by u Σ P |v|: the bounds part only where the values that a row weighs lie together. The lse, which holds "
          "the sum, tells the first (" +
@@ -91,7 +91,7 @@ std::vector<std::string> language_model_notes(const Strata& strata) {
       "point between two numbers of the format, one number alone is right: error and bound are both its distance. So "
       "is a median near 1. What is used beyond that is the excess (reports/excess.md).",
       "In fp32 sums stay far inside: a bound takes every rounding at its worst and with one sign, n u Σ|a| for n "
-      "addends. Of roundings with random signs the root of the sum of squares is left, some 0.4 u √(Σ s²) over partial "
+      "addends. Roundings with random signs leave the root of the sum of squares, some 0.4 u √(Σ s²) over partial "
       "sums s. Addends of one sign have partial sums that grow like k: r is about 1 / (4 √n). Those of random "
       "signs grow like √k: about 0.4 / n. The rows of the embedding, whose addends lean to one side, fall like "
       "the first with the number of uses.",

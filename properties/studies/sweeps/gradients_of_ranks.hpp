@@ -5,8 +5,8 @@
 
 namespace tally {
 
-/// Of gradients that ranks added up by a ring: how many there were, how many the bound is smaller than, in the 2-norm,
-/// and how many lay outside of it.
+/// Gradients that ranks added up by a ring: how many there were, how many the bound is smaller than, in the 2-norm, and
+/// how many lay outside of it.
 struct HeldGradients {
   std::uint64_t gradients = 0, informative = 0, failed = 0;
 };

@@ -16,7 +16,7 @@ struct MeanInterval {
   bool contains(double x) const { return low() <= x && x <= high(); }
 };
 
-/// Of at least two numbers.
+/// The interval of the mean of at least two numbers.
 MeanInterval mean_interval(const std::vector<double>& drawn);
 
 /// The quotient of two means of numbers drawn in pairs; its interval to first order (delta method).

@@ -168,8 +168,8 @@ StudyTable told(Study& study, const StudyOptions& options) {
   constexpr double least = 90;
   StudyTable table{
       "Gradients held end to end, fp32",
-      "Of clean cases whose ranks add up by a ring, the gradients whose bound is smaller than they are, in "
-      "the 2-norm, %.",
+      "Gradients whose bound is smaller than they are, in the 2-norm, %, of clean cases whose ranks add up by a "
+      "ring.",
       {{"ranks", {}, {}}, {"gradients", {}, {}}, {"told", {}, {}}, {"outside", {}, {}}}};
   for (const int ranks : {2, 8, 64}) {
     const HeldGradients found = gradients_of_ranks(options.seed, ranks, cases);
@@ -213,10 +213,11 @@ Study run(const StudyOptions& options) {
       if (curves[i].text == text) return std::to_string(slopes[i]);
     return std::string("not measured");
   };
-  study.answer = "Of numbers of one sign in fp32 a ring's error, over the sum of magnitudes, grows as R to the power " +
-                 slope("ring, fp32, one sign") + ", recursive doubling's as " +
-                 slope("recursive_doubling, fp32, one sign") + "; of either sign " + slope("ring, fp32, either sign") +
-                 " and " + slope("recursive_doubling, fp32, either sign") + ".";
+  study.answer =
+      "A ring's error for numbers of one sign in fp32, over the sum of magnitudes, grows as R to the power " +
+      slope("ring, fp32, one sign") + ", recursive doubling's as " + slope("recursive_doubling, fp32, one sign") +
+      "; for numbers of either sign " + slope("ring, fp32, either sign") + " and " +
+      slope("recursive_doubling, fp32, either sign") + ".";
   study.notes = {
       "Ranks on fibres of one process, with the messages and kernels that a training step uses; at least 512 "
       "elements a sum, each magnitude drawn evenly from 1/2 to 1.",

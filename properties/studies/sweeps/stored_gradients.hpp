@@ -6,8 +6,8 @@
 
 namespace tally {
 
-/// Of the first window: d.y of the loss, d.x of the layers and the parameters' gradients of every micro-batch. Elements
-/// whose exact value is zero are not counted.
+/// Gradients of the first window: d.y of the loss, d.x of the layers and the parameters' gradients of every
+/// micro-batch. Elements whose exact value is zero are not counted.
 struct StoredGradients {
   double elements = 0;
   double flushed = 0;    // stored as zero

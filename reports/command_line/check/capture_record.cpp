@@ -119,7 +119,7 @@ std::string gap_lines(const CaptureRecord& capture) {
   return capture.own_gap ? text + "the loop's own gap: " + own_gap_of(capture) + "\n" : text;
 }
 
-/// Of the suspects behind the first, whose remedy the verdict says.
+/// The remedies of the suspects behind the first, whose own remedy the verdict says.
 std::string other_remedies(const CaptureRecord& capture) {
   std::string text;
   for (std::size_t i = 1; i < capture.remedies.size(); ++i)

@@ -130,7 +130,7 @@ class Picture {
     }
   }
 
-  /// Of the sources the first that is in the picture.
+  /// The first of the sources that is in the picture.
   std::vector<NodePlace> first_there(const std::vector<Source>& sources, const NodePlace& reader) const {
     for (const Source& source : sources) {
       std::vector<NodePlace> found;

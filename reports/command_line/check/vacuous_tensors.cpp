@@ -29,7 +29,7 @@ std::vector<Compared> compared(const std::vector<TensorCheck>& checks) {
   return all;
 }
 
-/// Of a parameter after its step: the window.
+/// The window of a parameter after its step; nothing for any other tensor.
 std::optional<int> step_of(const TensorCheck& check) {
   const auto name = tap_view_of(check.tap);
   const bool parameter = name && name->stage == "optimizer" && !name->tensor.starts_with("in.") &&

@@ -18,7 +18,7 @@ struct StudyCommand {
   int processes = defaults::processes;
 };
 
-/// Of the command's family.
+/// Adds the options of the command's family.
 void add_study_options(CLI::App& command, StudyCommand& options);
 int study(const StudyCommand& command);
 

@@ -6,7 +6,7 @@
 
 namespace tally::command_line {
 
-/// Of the commands of `tally baseline` that read alone.
+/// The options of the commands of `tally baseline` that read alone.
 struct BaselineOptions {
   std::string baseline, results;  // results may be empty for show and verify
   std::string law = "*", precision = "*";

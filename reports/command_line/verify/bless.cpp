@@ -21,7 +21,7 @@ void add_allow_ci(CLI::App& command, BlessOptions& options) {
   command.add_flag("--allow-ci", options.allow_ci, "write even where CI is set");
 }
 
-/// Of the gate's own document, without the results.
+/// Blesses what the gate's own document holds, without the results.
 BlessReport bless_file(const BlessOptions& options, const tally::BlessOptions& how) {
   if (options.change != tally::bless) throw UsageError(options.results + ": expected the results.json of a run");
   tally::BlessOptions as_run = how;

@@ -184,7 +184,7 @@ std::string answer(Joined& joined, CrewPost& post, const Line& line) {
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
-      // Of more processes than there are, or one that is told nothing: in this one.
+      // A case of more processes than there are, or of no ranks, is run in this process.
       trace = run(c);
     }
     if (!trace.violations.empty()) return refusal("failed", number, trace.violations.front());

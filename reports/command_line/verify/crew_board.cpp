@@ -26,7 +26,7 @@ struct CrewBoard::Head {
 
 namespace {
 
-/// Of the head, so that notes lie where they may.
+/// The bytes of the head, so that notes lie where they may.
 constexpr std::size_t notes_from = 16384;
 
 std::size_t bytes_for(int ranks) { return notes_from + static_cast<std::size_t>(ranks) * sizeof(RankNotes); }

@@ -25,7 +25,7 @@ Names operations() {
   return names;
 }
 
-/// Of the executor; a product's way to multiply counts wherever it is known, as the others ignore it.
+/// The variants of the executor; a product's way to multiply counts wherever it is known, as the others ignore it.
 Names variants_of(const std::string& operation, ExecutorKind executor) {
   Names names;
   for (const RegisteredKernel* kernel : registered_kernels())

@@ -30,7 +30,7 @@ Words git_in(const fs::path& folder, const Words& words) {
   return all;
 }
 
-/// Of the project below its repository; "." where it is none of it.
+/// The folder of the project below its repository; "." where it is none of it.
 std::string project_below(const std::string& repository, const fs::path& source) {
   std::error_code absent;
   const fs::path below = fs::proximate(source, repository, absent);

@@ -8,8 +8,8 @@
 
 namespace tally::command_line {
 
-/// Of each kernel named as OPERATION=VARIANT, how many of its paths ran, and a warning with those that did not; of the
-/// others one line. Empty where the campaign promises to reach all.
+/// How many of its paths ran, for each kernel named as OPERATION=VARIANT, and a warning with those that did not; one
+/// line for the others. Empty where the campaign promises to reach all.
 std::string launch_path_words(const Results& results, const std::vector<std::string>& kernels);
 
 }  // namespace tally::command_line

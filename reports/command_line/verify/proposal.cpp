@@ -51,7 +51,7 @@ using Row = std::vector<std::string>;
 
 struct CaseChange {
   const CaseEntry *before, *now;
-  /// Of r; what cannot be compared stands first.
+  /// The growth of r; what cannot be compared stands first.
   double growth() const {
     const double by = now->worst_ratio == before->worst_ratio ? 1 : now->worst_ratio / before->worst_ratio;
     return by <= std::numeric_limits<double>::infinity() ? by : std::numeric_limits<double>::infinity();

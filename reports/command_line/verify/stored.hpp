@@ -13,7 +13,7 @@ namespace tally::command_line {
 
 Baseline baseline_at(const std::string& file);
 std::vector<Waiver> waivers_at(const std::string& file);
-/// Of a history (.jsonl), or of one results.json.
+/// The entries of a history (.jsonl), or of one results.json.
 std::vector<HistoryEntry> history_at(const std::string& file);
 
 }  // namespace tally::command_line
