@@ -1,4 +1,5 @@
-// What elementwise kernels share: the grid-stride loop, the launch that fits it, and the choice of a storage type.
+// What elementwise kernels share: the grid-stride loop, the launch that fits it, the choice of a storage type, and what
+// a number is once it was stored.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "kernels/device/half.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/launch_paths.hpp"
-#include "oracle/case/formats.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -62,6 +63,14 @@ void launch_elements(Stream& stream, std::int64_t elements, Arguments&&... argum
     return;
   launch<kernel>(stream, {static_cast<unsigned>(blocks), static_cast<unsigned>(threads)},
                  std::forward<Arguments>(arguments)...);
+}
+
+// What kernels that store a number between two steps go on with.
+
+/// x as S holds it; x itself where it is not stored.
+template <class S, bool stores = true>
+__device__ float stored(float x) {
+  return stores ? to_float(from_float<S>(x)) : x;
 }
 
 }  // namespace TALLY_SIDE

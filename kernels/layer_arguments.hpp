@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 
@@ -143,7 +143,7 @@ struct NormBackwardArguments {
 /// `end`[i] - 1, i64 [rows], which are those of its sequence: with `causal` none behind itself, with a window none that
 /// is `window` or more away. `sums` fp32, as the larger of what is written: where kernels keep sums. A weight is kept
 /// where mask[h pairs + p] is not 0, p the number of pair (i, j) among the pairs of rows of one sequence
-/// (oracle/case/pairs.hpp) in the micro-batch, and multiplied by `kept`. What a kernel does not take is nullptr; without
+/// (oracle/case/rows.hpp) in the micro-batch, and multiplied by `kept`. What a kernel does not take is nullptr; without
 /// a mask every weight is kept as it is.
 struct AttentionArguments {
   Dtype storage;
@@ -188,6 +188,87 @@ struct MseArguments {
   std::int64_t rows, features;
   float factor;  // c
   float inverse_features, two_over_features;
+};
+
+// What kernels take that add two tensors and normalise the sum, and that go back through both.
+
+/// sum = a + b, all [rows, features] S, and the RMS norm of what is stored there: `norm`, whose x is not read.
+struct AddNormArguments {
+  const void *a, *b;
+  void* sum;
+  NormForwardArguments norm;
+};
+
+/// dx of the RMS norm of the sum, and what the sum's other reader gives, `residual`, added to it: all [rows, features]
+/// S.
+struct AddNormBackwardArguments {
+  NormBackwardArguments norm;
+  const void* residual;
+  void* sum;
+};
+
+// What the kernels of a gated layer take.
+
+/// y from gate and up; or dgate and dup from these and dy. All S, `elements` long. What a kernel does not take is
+/// nullptr.
+struct GatedArguments {
+  Dtype storage;
+  const void *gate, *up, *dy;
+  void *y, *dgate, *dup;
+  std::int64_t elements;
+};
+
+// What a kernel takes that runs the last linear layer and the softmax cross-entropy as one.
+
+/// Rows of a micro-batch whose logits are there at once.
+inline constexpr std::int64_t head_chunk = 4;
+
+/// The logits are x [rows, width] S times weight [classes, width] S, and bias [classes] S or nullptr. `loss` is the
+/// loss over all rows, whose z and dz have room for `head_chunk` rows, fp32 [head_chunk, classes]; its storage is not
+/// read. Where they are not nullptr: dx [rows, width], dw [classes, width] and db [classes], all S; dw_sum and db_sum
+/// fp32, as dw and db, in which they are added.
+struct HeadLossArguments {
+  Dtype storage;
+  const void *x, *weight, *bias;
+  CrossEntropyArguments loss;
+  std::int64_t width;
+  void *dx, *dw, *db;
+  float *dw_sum, *db_sum;
+};
+
+// What the kernels of a rotary layer take.
+
+/// Every pair of x [rows, heads size] S turned into y, S: forth, or back by the negative sine. turns fp32
+/// [rows, rotated]: of each row the cosines of its rotated / 2 angles, then their sines.
+struct RotaryArguments {
+  Dtype storage;
+  const void* x;
+  void* y;
+  const float* turns;
+  std::int64_t rows, heads, size, rotated;
+  bool interleaved, back;
+};
+
+// What the kernels of a scale layer take.
+
+/// out = fl(x · factor), forward and backward alike. All S, `elements` long.
+struct ScaleArguments {
+  Dtype storage;
+  const void* x;
+  void* out;
+  std::int64_t elements;
+  float factor;
+};
+
+// What the kernels of a slice layer take.
+
+/// part [rows, width] S and whole [rows, features] S, of which the part are the features from `begin` on. Forward
+/// copies them out of the whole; backward copies the part into the whole, and 0 everywhere else.
+struct SliceArguments {
+  Dtype storage;
+  const void* from;
+  void* to;
+  std::int64_t rows, features, begin, width;
 };
 
 }  // namespace tally

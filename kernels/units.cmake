@@ -5,7 +5,7 @@ option(TALLY_UNITS "Compile sources of a folder together; OFF compiles each by i
 # paths from the project's root, so that a compiler cache serves every checkout. What may come together has no two equal
 # names in unnamed namespaces of one namespace (the style check unit_names): what only registers itself has a namespace of
 # its own. Exact formulas share what the compiler makes of them with one another, bounds with bounds:
-# window/clip_exact.cpp goes with window/decay_exact.cpp.
+# exact/clip_exact.cpp goes with exact/divisor_exact.cpp.
 function(tally_units out bytes)
   if(NOT TALLY_UNITS)
     set(${out} ${ARGN} PARENT_SCOPE)

@@ -1,6 +1,6 @@
 // A run's results, rendered for everyone who reads them: page, terminal, JUnit, job summary.
-// Defined in reports/census/verdict_sentence.cpp, reports/page/page.cpp, reports/junit/junit.cpp,
-// reports/summary/summary.cpp, reports/summary/terminal.cpp, write_report.cpp.
+// Defined in reports/report.cpp, reports/page/page.cpp, reports/summary/junit.cpp,
+// reports/summary/summary.cpp, reports/summary/terminal.cpp, report.cpp.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/gate/baseline.hpp"
 #include "reports/history/history.hpp"
+#include "reports/record/files.hpp"
 #include "reports/record/record.hpp"
-#include "reports/record/write_together.hpp"
 
 namespace tally {
 

@@ -2,7 +2,7 @@
 //
 // Fresh memory is poisoned: every byte 0xff, a NaN in every floating-point format. The guard zones start at the very
 // next byte on both sides and are NaN in every 16-bit and 32-bit format too.
-// Defined in device.cpp, buffer.cpp, stream.cpp.
+// Defined in device.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/device/executor/schedule_source.hpp"
-#include "oracle/case/tensor.hpp"
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

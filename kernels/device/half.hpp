@@ -12,10 +12,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #else
-#include "kernels/device/host/half_pairs.hpp"
+#include "kernels/device/host/half_conversions.hpp"
 #endif
 
-#include "oracle/case/formats.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {

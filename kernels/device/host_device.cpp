@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "kernels/device/checker/memory.hpp"
+#include "kernels/device/checker/shadow.hpp"
 #include "kernels/device/devices.hpp"
 #include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/plugin/plugin.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {

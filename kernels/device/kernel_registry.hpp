@@ -1,9 +1,4 @@
-// Every kernel launcher, by operation, executor and variant, with what it claims. A .cu ends with its registration:
-//
-//   const RegisterKernel registered("sgd", {.variant = "grid_stride"}, launch_sgd);
-//
-// It is compiled once for each executor and registers once for each: `compiled_for` says which. Nothing else lists the
-// kernels there are: a step asks here for its operation.
+// The kernels of each operation, by device and variant, and the files that they stand in.
 #pragma once
 
 #include <functional>
@@ -18,6 +13,13 @@
 #include "oracle/layers/claim.hpp"
 
 namespace tally {
+
+// Every kernel launcher, by operation, executor and variant, with what it claims. A .cu ends with its registration:
+//
+//   const RegisterKernel registered("sgd", {.variant = "grid_stride"}, launch_sgd);
+//
+// It is compiled once for each executor and registers once for each: `compiled_for` says which. Nothing else lists the
+// kernels there are: a step asks here for its operation.
 
 /// A launcher by the type of its arguments.
 template <class Arguments>
@@ -90,4 +92,10 @@ struct RegisterKernel {
 };
 
 }  // namespace TALLY_SIDE
+
+// Which source file registered a kernel: what somebody opens to look at a change.
+
+/// "kernels/window/norm.cu", for the variant of the operation on any executor; empty where none is registered.
+std::string file_of_kernel(std::string_view operation, std::string_view variant);
+
 }  // namespace tally

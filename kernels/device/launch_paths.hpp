@@ -16,7 +16,7 @@
 #include <tuple>
 #include <vector>
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

@@ -1,6 +1,6 @@
 // The sum over ranks of a bucket of numbers, left on every rank, or each chunk of it on its own: what every algorithm is
 // written over, and the table of them.
-// Defined in all_reduce.cpp and the files of kernels/ranks/collectives, one algorithm each.
+// The algorithms register themselves in collectives.cpp.
 #pragma once
 
 #include <cstdint>

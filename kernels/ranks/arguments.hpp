@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

@@ -1,4 +1,4 @@
-// The buckets that gradients travel in: parameters side by side, as `execution.ranks.buckets` says.
+// The buckets that gradients travel in between ranks, and by what their sum is divided.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include "oracle/case/case.hpp"
 
 namespace tally {
+
+// The buckets that gradients travel in: parameters side by side, as `execution.ranks.buckets` says.
 
 struct Bucket {
   struct Place {
@@ -21,5 +23,16 @@ struct Bucket {
 /// Whole parameters in the order the case says, each added to the last bucket until that holds `elements` or more; one
 /// bucket for all where that is 0. `sizes`: their elements, in model order.
 std::vector<Bucket> buckets_of(const Case& c, std::size_t ranks, const std::vector<std::int64_t>& sizes);
+
+// By what a sum over ranks is divided, and where: `execution.ranks.reduce.divide`.
+
+struct RankDivision {
+  float front = 1;      // every rank's numbers are multiplied by it before they travel
+  float behind = 1;     // and their sum by it
+  double multiple = 1;  // the loss is divided by so much less
+  bool around_the_sum = false;
+  bool when_unscaling = false;  // the loss is divided by nothing, and the sum when its scale goes
+};
+RankDivision rank_division(const Case& c, std::size_t ranks);
 
 }  // namespace tally

@@ -1,4 +1,7 @@
+// Ranks in one process, each on a stack of its own, and the bytes that they send each other.
 #include "kernels/ranks/fibres.hpp"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,10 +19,47 @@
 #include <vector>
 
 #include "kernels/device/executor/schedule.hpp"
-#include "kernels/ranks/fibre_stack.hpp"
-#include "kernels/ranks/traffic.hpp"
 
 namespace tally {
+namespace {
+
+// A rank builds its run and reads its kernels' results: more than a thread of a kernel has.
+constexpr std::size_t page_bytes = 4096, stack_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+FibreStack::FibreStack(void (*entry)()) {
+  void* memory = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = static_cast<std::byte*>(memory);
+  mprotect(mapping_, page_bytes, PROT_NONE);
+  executor::start_context(context, mapping_ + page_bytes, stack_bytes, entry);
+}
+
+FibreStack::~FibreStack() { munmap(mapping_, page_bytes + stack_bytes); }
+
+namespace {
+
+thread_local TrafficScope* counting = nullptr;
+
+/// "w0/m1/reduce, bucket 2": "w0/reduce".
+std::string stage_of(std::string_view about) {
+  about = about.substr(0, about.find(','));
+  const std::size_t window = about.find('/'), stage = about.rfind('/');
+  if (window == std::string_view::npos) return std::string(about);
+  return std::string(about.substr(0, window)) + std::string(about.substr(stage));
+}
+
+}  // namespace
+
+TrafficScope::TrafficScope() : outer_(counting) { counting = this; }
+TrafficScope::~TrafficScope() { counting = outer_; }
+
+void note_sent(int rank, std::string_view about, std::size_t bytes) {
+  if (counting != nullptr) counting->ranks_[rank][stage_of(about)] += bytes;
+}
+
 namespace {
 
 class Group;

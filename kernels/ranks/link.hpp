@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "kernels/trace/known_claims.hpp"
+#include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_layout.hpp"
-#include "oracle/case/formats.hpp"
-#include "oracle/case/json_form.hpp"
+#include "oracle/case/file/json.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 namespace {

@@ -1,6 +1,8 @@
+// How far a run has come: where it is, and who is told of every tap.
 #include "kernels/trace/last_place.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tally {
 namespace {
@@ -35,6 +37,19 @@ std::string text_of(const LastPlace& place) {
   if (place.operation[0] != '\0') text = std::string(" in ") + place.operation;
   if (place.tap[0] != '\0') text += std::string(text.empty() ? "" : ",") + " behind " + place.tap;
   return text;
+}
+
+namespace {
+
+thread_local TapWatch* watching = nullptr;
+
+}  // namespace
+
+TapWatch::TapWatch() : outer_(std::exchange(watching, this)) {}
+TapWatch::~TapWatch() { watching = outer_; }
+
+void tell_tap(const TapView& name) {
+  if (watching != nullptr) watching->see(name);
 }
 
 }  // namespace tally

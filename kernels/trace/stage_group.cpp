@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "oracle/case/json_form.hpp"
+#include "oracle/case/file/json.hpp"
 #include "oracle/graph/stage.hpp"
 
 namespace tally {

@@ -1,5 +1,5 @@
-// The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made.
-// Defined in trace.cpp, trace_file.cpp.
+// The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made; as a file,
+// and as its bytes.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernels/trace/stage_group.hpp"
-#include "kernels/trace/tap_index.hpp"
+#include "kernels/trace/tap_name.hpp"
 #include "oracle/case/case.hpp"
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "oracle/layers/claim.hpp"
 
 namespace tally {
@@ -37,7 +37,7 @@ class Trace {
   std::vector<std::string>
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
-  const Trace* whole = nullptr;  // of all ranks, where this is one rank's part of it (properties/compare)
+  const Trace* whole = nullptr;  // of all ranks, where this is one rank's part of it (properties/judge)
 
   /// A name added twice keeps its first value as an input (`in.…`) and its last one as an output: what a stage that ran
   /// twice started from, and what it left.
@@ -63,5 +63,17 @@ class Trace {
 /// unknown tap is an error.
 void write_trace(const Trace& trace, const std::string& file);
 Trace read_trace(const std::string& file, const Case& c);
+
+// A trace as the bytes of its file.
+
+/// What write_trace() writes.
+std::string bytes_of(const Trace& trace);
+/// The trace that the bytes hold, of the case with this hash, as read_trace() reads a file.
+Trace trace_of_bytes(std::string_view bytes, const Case& c, const std::string& hash);
+
+// Claims of a subject that says the same of every case.
+
+/// claims_of_json(), without reading again what this thread read last.
+Claims known_claims(const std::string& json);
 
 }  // namespace tally

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "kernels/trace/pipe_tag.hpp"
-#include "oracle/case/counted.hpp"
-#include "oracle/case/generations.hpp"
-#include "oracle/case/pairs.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "kernels/trace/tap_name.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/case/sharding.hpp"
 
 namespace tally {
 namespace {

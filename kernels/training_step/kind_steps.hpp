@@ -1,10 +1,10 @@
-// How a run takes each kind of loss and of the recipe's sections: one record a kind, in losses/, clips/, decays/,
-// optimizers/, schedules/ and loss_scales/. A kind whose contract says that it does nothing has none.
+// How a run takes each kind of loss and of the recipe's sections: one record a kind, in kernels/losses and
+// kernels/window. A kind whose contract says that it does nothing has none.
 #pragma once
 
-#include "kernels/training_step/run_state.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
-#include "oracle/registered_kind.hpp"
+#include "kernels/training_step/run/run_state.hpp"
+#include "kernels/window/arguments.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 

@@ -4,15 +4,14 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/training_step/add_norm.hpp"
-#include "kernels/training_step/head_loss.hpp"
+#include "kernels/losses/loss_steps.hpp"
+#include "kernels/norm/norm_steps.hpp"
 #include "kernels/training_step/kind_steps.hpp"
-#include "kernels/training_step/norm_kind.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "kernels/training_step/step_constants.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
-#include "oracle/case/kinds.hpp"
+#include "kernels/training_step/update.hpp"
+#include "kernels/window/arguments.hpp"
+#include "oracle/case/contract.hpp"
 
 namespace tally {
 namespace {

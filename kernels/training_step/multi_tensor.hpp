@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 
 namespace tally {
 

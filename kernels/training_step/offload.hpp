@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 
 namespace tally {
 

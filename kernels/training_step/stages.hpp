@@ -11,17 +11,14 @@
 //
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
-// Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, checkpoint_load.cpp,
-// checkpoint_save.cpp, clip.cpp, decay.cpp, factor.cpp,
-// fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, pipeline_messages.cpp,
-// reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp, share.cpp, shards.cpp, sync_statistics.cpp, unscale.cpp,
-// window.cpp.
+// Defined in backward.cpp, forward.cpp, window.cpp, kernels/training_step/ranks/reduce.cpp,
+// kernels/training_step/ranks/sync_statistics.cpp.
 #pragma once
 
 #include <map>
 #include <string>
 
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 
 namespace tally {
 

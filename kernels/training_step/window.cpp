@@ -1,19 +1,48 @@
+// The loop of one window: what comes before its first micro-batch, the micro-batches, then the step.
+#include <optional>
+
+#include "kernels/ranks/buckets.hpp"
+#include "kernels/training_step/batch_statistics.hpp"
+#include "kernels/training_step/offload.hpp"
+#include "kernels/training_step/ranks/pipeline.hpp"
+#include "kernels/training_step/ranks/rank_totals.hpp"
+#include "kernels/training_step/ranks/shards.hpp"
+#include "kernels/training_step/stages.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/sharding.hpp"
+
+namespace tally::stage {
+
+// Before a window's first micro-batch: empty buffers, no overflow seen, the scale the last window left, its items
+// counted; of ranks the first one's running values.
+
+void begin_window(Run& run) {
+  for (std::deque<Parameter>* all : {&run.parameters, &run.shards})
+    for (Parameter& parameter : *all) {
+      if (run.options.accumulate && parameter.buffer) parameter.buffer.zero_on(run.stream);
+      if (parameter.compensation) parameter.compensation.zero_on(run.stream);
+    }
+  run.found = false;
+  run.found_flag.zero_on(run.stream);
+  if (run.window > 0) {  // the first window's stand since the run was built: no wait for the device
+    run.window_scale = run.scale.scalar<float>();
+    run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  }
+  count(run);
+  take_first_running(run);
+  if (run.options.link != nullptr && rank_division(run.c, 1).when_unscaling &&
+      run.c.normalisation == Normalisation::window_items) {
+    const double by = static_cast<double>(run.window_scale) * run.window_items;
+    run.inverse_scale.set_scalar(by == 0 ? 0.0f : static_cast<float>(1.0 / by));
+  }
+}
+
+void end_window(Run&) {}
+
 // The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
 // before any goes on (one group); otherwise each micro-batch is a group of its own. A stage of a pipeline goes through its
 // own parts in the order of its schedule.
-#include <optional>
-
-#include "kernels/training_step/offload.hpp"
-#include "kernels/training_step/pipeline.hpp"
-#include "kernels/training_step/shards.hpp"
-#include "kernels/training_step/stages.hpp"
-#include "kernels/training_step/step_statistics.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-
-namespace tally::stage {
 namespace {
 
 void for_each_micro_batch(Run& run, Stage stage) {

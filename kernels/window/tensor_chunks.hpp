@@ -1,6 +1,4 @@
-// Many tensors in one launch: each cut into chunks of 4096 elements, one block a chunk.
-// Thread t of a block takes elements t, t + threads, ... of its chunk. All offsets are 64 bits wide: a tensor may be
-// larger than 2^31 elements, the chunks of one launch may not be more than 2^31 - 1.
+// Many tensors in one launch: how they are cut into chunks, and a thread's share of a chunk.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +12,10 @@
 
 namespace tally {
 inline namespace TALLY_SIDE {
+
+// Many tensors in one launch: each cut into chunks of 4096 elements, one block a chunk.
+// Thread t of a block takes elements t, t + threads, ... of its chunk. All offsets are 64 bits wide: a tensor may be
+// larger than 2^31 elements, the chunks of one launch may not be more than 2^31 - 1.
 
 /// A GPU loses some microseconds at the border of two launches, a host thread some copying a launch's parameters. The
 /// number decides about no result's bits.
@@ -114,6 +116,37 @@ std::int64_t for_each_batch(std::size_t tensors, Elements elements_of, Use use) 
 /// One block a chunk.
 inline LaunchShape shape_of(const TensorBatch& batch, std::source_location at = std::source_location::current()) {
   return {static_cast<unsigned>(batch.chunks), batch.threads(), 0, at};
+}
+
+// A thread's share of a row of elements, some of them a turn: a turn's are all read before the first is used, so that
+// as many loads are under way at once. Thread t of a block has elements t, t + threads, ... and uses them in that
+// order, however many it takes a turn.
+
+/// The turn that begins with element `first`; `whole`: all its elements are there.
+template <bool whole, int a_turn, class Index, class Read, class Use>
+__device__ inline void take_turn(Index first, Index elements, Read read, Use use) {
+  const auto threads = static_cast<Index>(blockDim.x);
+  decltype(read(first)) values[a_turn]{};
+  for (int k = 0; k < a_turn; ++k) {
+    if (whole || first + k * threads < elements) values[k] = read(first + k * threads);
+  }
+  for (int k = 0; k < a_turn; ++k) {
+    if (whole || first + k * threads < elements) use(first + k * threads, values[k]);
+  }
+}
+
+/// `use(i, read(i))` for every element i of `elements` that is this thread's. Index: signed, with room for a turn more
+/// than `elements`.
+template <int a_turn, class Index, class Read, class Use>
+__device__ inline void for_own_elements(Index elements, Read read, Use use) {
+  const auto threads = static_cast<Index>(blockDim.x);
+  for (Index first = static_cast<Index>(threadIdx.x); first < elements; first += a_turn * threads) {
+    if (first + (a_turn - 1) * threads < elements) {
+      take_turn<true, a_turn>(first, elements, read, use);
+    } else {
+      take_turn<false, a_turn>(first, elements, read, use);
+    }
+  }
 }
 
 }  // namespace TALLY_SIDE

@@ -4,13 +4,11 @@
 #include <initializer_list>
 #include <stdexcept>
 
-#include "oracle/case/decimal.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/file/json.hpp"
 #include "oracle/case/graph.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/running_values.hpp"
-#include "oracle/case/sequences.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/rows.hpp"
 
 namespace tally {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "oracle/case/preemption.hpp"
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "oracle/case/contract.hpp"
 #include "oracle/case/sizes.hpp"
-#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {

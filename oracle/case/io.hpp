@@ -1,8 +1,10 @@
-// Reading, writing, checking, hashing and packing a case.
-// Defined in drawing.cpp, read_case.cpp, schema.cpp, sha256.cpp, token.cpp, write_case.cpp.
+// Reading, writing, checking, hashing and packing a case, also one whose tensors travel beside its text; and its title.
+// Defined in oracle/case/tensors/drawing.cpp, oracle/case/file/read_case.cpp, oracle/case/file/schema.cpp,
+// oracle/case/file/token.cpp, oracle/case/file/write_case.cpp.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,5 +58,17 @@ void draw(Tensor& tensor, const Drawing& drawing);
 
 /// SHA-256 of any text, as 64 lower-case hex digits.
 std::string sha256(std::string_view text);
+
+/// The case on one line, every default written out, `tensors` an empty object.
+std::string write_case_beside_tensors(const Case& c);
+/// The case of that text with these tensors, which are taken as they are. Throws InvalidCase for another text.
+Case read_case_beside_tensors(std::string_view json, std::map<std::string, Tensor> tensors);
+
+// A case in one line, for people.
+
+/// "fp16, linear 8-16-3, batch_norm, K = 3, 2 windows, sgd".
+std::string title_of(const Case& c);
+/// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
+std::string formats_of(const Precision& precision);
 
 }  // namespace tally

@@ -1,13 +1,16 @@
-// The keys of `execution.ranks`: how ranks work together. One table for reader, writer, rules, schema and generators.
+// The keys of `execution.ranks`, how ranks work together, and what frameworks choose for them, each under a name.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/case.hpp"
+#include "oracle/case/contract.hpp"
 
 namespace tally {
+
+// The keys of `execution.ranks`: how ranks work together. One table for reader, writer, rules, schema and generators.
 
 /// A key, in the object of `execution.ranks` that `object` names, or in `execution.ranks` itself.
 struct RankKey {
@@ -41,5 +44,21 @@ bool declares_order(const std::string& algorithm);
 Case with_rank_option(Case c, const std::string& name, OptionValue value);
 /// The same of an execution that says how several ranks work together.
 void set_rank_option(Execution& execution, const std::string& name, OptionValue value);
+
+// What frameworks do with several ranks, each under a name: which keys of `execution.ranks` that is, by
+// oracle/ranks.md.
+
+struct RankPreset {
+  std::string name, what;
+  /// Where it was read: the framework's own name of the code.
+  std::string source;
+  /// Sets sharding, division and the order of buckets, of a case that has them at their defaults.
+  void (*apply)(Case& c);
+};
+const std::vector<RankPreset>& rank_presets();
+/// nullptr for a name that none has.
+const RankPreset* find_rank_preset(const std::string& name);
+/// The case as this framework would run it.
+Case as_preset(Case c, const RankPreset& preset);
 
 }  // namespace tally

@@ -1,15 +1,17 @@
+// Ranks that train together, worlds that change, and micro-steps of all ranks.
 #include "oracle/case/ranks.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "oracle/case/cut_rows.hpp"
-#include "oracle/case/json.hpp"
+#include "oracle/case/batch.hpp"
+#include "oracle/case/file/json.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/sharding.hpp"
 #include "oracle/case/sizes.hpp"
 
 namespace tally {
@@ -139,6 +141,136 @@ std::string micro_batch_path(const Case& c, std::size_t window, std::size_t micr
   if (c.dealt.empty()) return element_path(path, micro_batch);
   const std::size_t rank = rank_with(c, window, micro_batch);
   return element_path(element_path(path, rank), micro_batch - first_micro_batch_of(c, window, rank));
+}
+
+std::vector<Generation> generations_of(const Case& c) {
+  std::vector<Generation> all;
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    const std::size_t ranks = ranks_of(c, w);
+    if (all.empty() || all.back().ranks != ranks) all.push_back({w, w, ranks});
+    all.back().last = w + 1;
+  }
+  return all;
+}
+
+std::size_t generation_with(const Case& c, std::size_t window) {
+  std::size_t which = 0;
+  for (const Generation& each : generations_of(c)) which += each.last <= window;
+  return which;
+}
+
+bool is_elastic(const Case& c) {
+  for (const auto& window : c.dealt)
+    if (window.size() != c.dealt.front().size()) return true;
+  return false;
+}
+
+Case generation_of(const Case& whole, std::size_t which) {
+  const std::vector<Generation> all = generations_of(whole);
+  if (all.size() == 1) return whole;
+  const Generation& own = all.at(which);
+  Case c = whole;
+  std::vector<Rows> rows;
+  std::int64_t row = 0;
+  for (std::size_t w = 0; w < whole.windows.size(); ++w) {
+    std::int64_t count = 0;
+    for (const std::int64_t size : whole.windows[w]) count += size;
+    if (w >= own.first && w < own.last) {
+      rows.push_back({row, count});
+    } else {
+      c.windows[w].clear();
+      c.dealt[w].assign(own.ranks, 0);
+    }
+    row += count;
+  }
+  keep_rows(whole, rows, c);
+  return c;
+}
+
+bool trains_window(const Case& c, std::size_t window) { return !whole_of(c).windows.at(window).empty(); }
+
+bool begins_from_checkpoint(const Case& c, std::size_t window) {
+  return window > 0 && trains_window(c, window) && !trains_window(c, window - 1);
+}
+
+bool leaves_checkpoint(const Case& c, std::size_t window) {
+  return window + 1 < c.windows.size() && trains_window(c, window) && !trains_window(c, window + 1);
+}
+
+namespace {
+
+/// False too where a case that is not valid says nothing of them.
+bool takes(const Layer& layer, const char* statistics) {
+  const auto said = layer.options.find("statistics");
+  return layer.kind == "batch_norm" && said != layer.options.end() &&
+         said->second == OptionValue(std::string(statistics));
+}
+
+}  // namespace
+
+bool takes_step_statistics(const Layer& layer) { return takes(layer, "micro_step"); }
+
+bool pools_steps(const Case& c, const Layer& layer) { return in_ranks(c) && takes_step_statistics(layer); }
+
+bool pools_steps(const Case& c) { return in_ranks(c) && std::ranges::any_of(c.model.layers, takes_step_statistics); }
+
+bool normalises_parts(const Layer& layer) { return takes_step_statistics(layer) || takes(layer, "micro_batch"); }
+
+StepStatistics step_statistics_of(const Case& c) {
+  const std::string& word = rank_word(c, "statistics");
+  if (word == "sums") return StepStatistics::sums;
+  return word == "two_pass" ? StepStatistics::two_pass : StepStatistics::moments;
+}
+
+std::vector<std::string> step_tensors(StepStatistics by) {
+  if (by == StepStatistics::moments) return {"mean", "var"};
+  if (by == StepStatistics::sums) return {"sum", "sum_squares"};
+  return {"sum"};
+}
+
+std::vector<std::int64_t> step_counts(const Case& c, std::size_t window, std::size_t step) {
+  const Case& whole = whole_of(c);
+  std::vector<std::int64_t> counts;
+  for (std::size_t rank = 0; rank < ranks_of(whole, window); ++rank) {
+    const bool takes_part = step < micro_batches_of(whole, window, rank);
+    counts.push_back(takes_part ? whole.windows[window][first_micro_batch_of(whole, window, rank) + step] : 0);
+  }
+  return counts;
+}
+
+std::int64_t rows_of_step(const Case& c, std::size_t window, std::size_t step) {
+  const std::vector<std::int64_t> counts = step_counts(c, window, step);
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+namespace {
+
+bool moves_with_each(const Layer& layer) {
+  return layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch";
+}
+
+}  // namespace
+
+bool says_running(const Layer& layer) {
+  const auto said = layer.options.find("running");
+  return said != layer.options.end() && said->second != OptionValue(std::string("first_rank"));
+}
+
+bool keeps_each_running(const Case& c, const Layer& layer) {
+  return moves_with_each(layer) && says_running(layer) && most_ranks_of(whole_of(c)) > 1;
+}
+
+bool takes_first_running(const Case& c, const Layer& layer) {
+  return moves_with_each(layer) && in_ranks(c) && !keeps_each_running(c, layer);
+}
+
+void forget_running(std::vector<Layer>& layers) {
+  for (Layer& layer : layers)
+    if (says_running(layer)) layer.options["running"] = std::string("first_rank");
+}
+
+std::size_t running_values_of(const Case& c, const Layer& layer) {
+  return keeps_each_running(c, layer) ? ranks_of(c) : 1;
 }
 
 }  // namespace tally

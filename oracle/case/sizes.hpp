@@ -1,13 +1,11 @@
-// Sizes of a case that code depends on. A size is declared once: its name, its least value, and how it is read from a
-// case. An edge is a value at which some code changes, declared beside that code, by the constant itself:
-//
-//   const RegisterEdges registered_edges{"keys of a sequence", {block_of_keys}, "a block of keys"};
-//
-// Generators draw sizes, and a campaign must reach them, below, at and above every edge.
+// Where the code that runs depends on a case: by its sizes, and by what its `execution.kernels` asks for. Defined in
+// sizes.cpp, oracle/case/rules/execution.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -16,6 +14,13 @@
 #include "oracle/case/case.hpp"
 
 namespace tally {
+
+// Sizes of a case that code depends on. A size is declared once: its name, its least value, and how it is read from a
+// case. An edge is a value at which some code changes, declared beside that code, by the constant itself:
+//
+//   const RegisterEdges registered_edges{"keys of a sequence", {block_of_keys}, "a block of keys"};
+//
+// Generators draw sizes, and a campaign must reach them, below, at and above every edge.
 
 struct DeclaredSize {
   std::string name;                                              // "pairs of a head that turn"
@@ -58,5 +63,31 @@ std::vector<std::int64_t> values_around_edges(std::string_view size);
 /// What contradicts: a size declared twice, an edge of one that nobody declares, or one that no legal value reaches.
 /// Each names the places.
 std::vector<std::string> contradictions(const std::vector<DeclaredSize>& sizes, const std::vector<SizeEdge>& edges);
+
+// What `execution.kernels` may ask of the library that multiplies matrices, beside its kernel ("gemm"): the words of
+// "gemm.math" and the others (oracle/case.md).
+
+struct GemmChoiceKey {
+  std::string_view name;
+  std::array<std::string_view, 3> words = {};  // empty: a whole number from `least` on, at most 2^31 - 1
+  std::int64_t least = 0;
+};
+
+inline constexpr std::array<GemmChoiceKey, 5> gemm_choice_keys{{{"gemm.math", {"default", "pedantic", "tf32"}},
+                                                                {"gemm.reduction", {"accumulator", "result"}},
+                                                                {"gemm.split_k", {}, 1},
+                                                                {"gemm.workspace", {}, 0},
+                                                                {"gemm.algorithm", {}, 0}}};
+
+/// The number that such a choice writes in decimal digits, without a leading zero; nullopt for anything else.
+std::optional<std::int64_t> gemm_choice_number(std::string_view digits);
+
+// What `execution.kernels` may ask of every grid, beside the kernels themselves (oracle/case.md).
+
+/// The most blocks of a grid whose kernel strides over it, as a whole number in decimal digits.
+inline constexpr std::string_view most_blocks_key = "grid.most_blocks";
+
+/// 0 where the case does not say.
+std::int64_t most_blocks_of(const Case& c);
 
 }  // namespace tally

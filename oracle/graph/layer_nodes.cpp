@@ -2,14 +2,10 @@
 // and the messages between stages of a pipeline.
 #include <algorithm>
 
-#include "oracle/case/counted.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pairs.hpp"
-#include "oracle/case/pipeline.hpp"
-#include "oracle/case/running_values.hpp"
-#include "oracle/case/sequences.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/case/sharding.hpp"
 #include "oracle/graph/node_view.hpp"
 
 namespace tally {

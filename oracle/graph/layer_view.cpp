@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
 
 namespace tally {
 namespace {

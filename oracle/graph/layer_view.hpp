@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
-#include "oracle/layers/contract.hpp"
 
 namespace tally {
 

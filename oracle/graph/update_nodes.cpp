@@ -2,14 +2,12 @@
 // optimizer, gather_updated, scaler, schedule; and the checkpoint between windows.
 #include <utility>
 
-#include "oracle/case/generations.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/graph/node_view.hpp"
-#include "oracle/window/exact_stages.hpp"
 
 namespace tally {
 namespace {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "oracle/case/generations.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/sharding.hpp"
 #include "oracle/graph/node_view.hpp"
 
 namespace tally {

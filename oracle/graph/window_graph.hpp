@@ -16,7 +16,7 @@
 
 namespace tally {
 
-/// How many sequences the micro-batch has, in a shape; beside rows_in_place and pairs_in_place (oracle/case/pairs.hpp).
+/// How many sequences the micro-batch has, in a shape; beside rows_in_place and pairs_in_place (oracle/case/rows.hpp).
 inline constexpr std::int64_t sequences_in_place = -3;
 
 /// Where an output stands that is read, seen from the reader.

@@ -4,12 +4,10 @@
 // (add.3)  the gradient of an output that several layers read is the sum of what its readers give
 // add: (add.1) as a sum in the order of the list, stored after every addition; (add.2) is the gradient itself.
 // add: (add.1) bit by bit, as kernels/arithmetic.md writes it.
-#include "oracle/case/limits.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/tolerance/added_in_turn.hpp"
-#include "oracle/tolerance/certifying.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/file/findings.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::add_kind {

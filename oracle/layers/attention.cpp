@@ -1,6 +1,6 @@
 // Head h of H reads head g = floor(h G / H) of the G of k and v; d features a head; s the scale, 1 / sqrt(d)
-// unless it is given; A(i) the rows that row i sees (attention_rows.hpp), i among them; m_ij the mask of the head, 1 where
-// a weight is kept and 0 where it is dropped, f = 1 / (1 - p), without a mask both 1.
+// unless it is given; A(i) the rows that row i sees (attention_head.hpp), i among them; m_ij the mask of the head, 1
+// where a weight is kept and 0 where it is dropped, f = 1 / (1 - p), without a mask both 1.
 // (attention.1)  t_ij = s q_i . k_j
 // (attention.2)  L_i = log(sum_{j in A(i)} e^t_ij),  P_ij = e^(t_ij - L_i) on A(i), else 0
 // (attention.3)  y_i = sum_j P_ij m_ij f v_j
@@ -13,21 +13,19 @@
 // attention: (attention.1) to (attention.3) row by row, (attention.4) as a sum of products, (attention.5) to
 // (attention.7) as sums weighted by P and dS (oracle/tolerance/attention_head.hpp). Backward is held to the lse, the
 // output and the delta that it read, where the pass has them, else to what forward may have left.
-#include "oracle/layers/attention.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-#include "oracle/case/pairs.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/rows.hpp"
 #include "oracle/case/sizes.hpp"
-#include "oracle/layers/attention_rows.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/heads.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/real/threads_of_rules.hpp"
 #include "oracle/tolerance/attention_head.hpp"
-#include "oracle/tolerance/with_spread.hpp"
+#include "oracle/tolerance/rule.hpp"
+#include "oracle/tolerance/switches.hpp"
 
 namespace tally {
 namespace {

@@ -7,7 +7,7 @@
 // (batch_norm.5)  dx_rc = w_c rstd_c (dy_rc - (1/n) sum_k dy_kc - h_rc (1/n) sum_k dy_kc h_kc)
 // (batch_norm.6)  dw_c = sum dy_rc h_rc,  db_c = sum dy_rc,  over the rows of all groups
 // (batch_norm.7)  dx_rc = w_c rstd_c dy_rc  with frozen statistics, where mean and var are the running values
-// The statistics of ranks that put them together stand under the names of pooled_norm.hpp, which has these formulas by
+// The statistics of ranks that put them together stand under the names of standardise.hpp, which has these formulas by
 // them.
 // The code of (batch_norm.5) is the chain rule through mean and var (standardise.hpp).
 // batch_norm: per group of rows and feature (batch_norm.1), (batch_norm.2) and (batch_norm.3) by the claimed algorithm
@@ -19,27 +19,25 @@
 #include <stdexcept>
 #include <vector>
 
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/pooled_norm.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/layers/standardise.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/exact/standardise.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
-#include "oracle/tolerance/pooled_sums.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/tolerance/shared_addends.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle {
 namespace {
 
 bool frozen(const BoundPass& pass) { return pass.layer.text("statistics") == "frozen"; }
 
-/// Ranks put its statistics together (oracle/layers/pooled_norm.hpp).
+/// Ranks put its statistics together (oracle/exact/standardise.hpp).
 bool pooled(const BoundPass& pass) { return pass.tensors.contains(pooled_rstd); }
 
 Cut groups_of(const BoundPass& pass, Eigen::Index rows) {

@@ -1,20 +1,140 @@
+// What a subject declares about how it computes, as data and as JSON.
 #include "oracle/layers/claim.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 
-#include "oracle/case/formats.hpp"
-#include "oracle/case/json_form.hpp"
+#include "oracle/case/file/json.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 namespace {
 
-using Json = nlohmann::json;
+using Steps = std::span<const SumStep>;
+
+/// Partial sums under way: how many are left, and how many additions the addend that met most has passed through.
+struct Partial {
+  double left, additions = 0;
+
+  void in_order(double of_each) { additions += std::max(of_each - 1, 0.0); }
+};
+
+double levels(double n) { return std::bit_width(static_cast<std::uint64_t>(std::max(n, 1.0)) - 1); }
+
+void take_step(const SumStep& step, Partial& sums) {
+  const auto number = static_cast<double>(step.number);
+  switch (step.kind) {
+    case SumStep::in_order_below:
+      if (sums.left >= number) return;
+      sums.in_order(sums.left);
+      sums.left = std::min(sums.left, 1.0);
+      return;
+    case SumStep::runs:
+      sums.in_order(std::min(sums.left, number));
+      sums.left = std::ceil(sums.left / number);
+      return;
+    case SumStep::lanes:
+      sums.in_order(std::ceil(sums.left / number));
+      sums.left = std::min(sums.left, number);
+      return;
+    case SumStep::tree:
+      sums.additions += levels(sums.left);
+      sums.left = std::min(sums.left, 1.0);
+      return;
+    case SumStep::chunks:
+    case SumStep::meet:
+      return;
+  }
+}
+
+/// The additions that one of n addends passes through by these steps, the rest in any order.
+double through(Steps steps, double addends) {
+  Partial sums{addends};
+  for (const SumStep& step : steps) take_step(step, sums);
+  sums.in_order(sums.left);
+  return sums.additions;
+}
+
+std::size_t meeting(const OrderOfSum& order) {
+  const auto meets = [](const SumStep& step) { return step.kind == SumStep::meet; };
+  return static_cast<std::size_t>(std::ranges::find_if(order, meets) - order.begin());
+}
+
+void require(const OrderOfSum& order) {
+  const std::string wrong = wrong_with(order);
+  if (!wrong.empty()) throw std::logic_error("an order of additions with " + wrong);
+}
+
+}  // namespace
+
+std::string name_of(SumStep::Kind kind) {
+  switch (kind) {
+    case SumStep::in_order_below:
+      return "in_order_below";
+    case SumStep::runs:
+      return "runs";
+    case SumStep::lanes:
+      return "lanes";
+    case SumStep::tree:
+      return "tree";
+    case SumStep::chunks:
+      return "chunks";
+    case SumStep::meet:
+      return "meet";
+  }
+  return "unknown step";
+}
+
+bool takes_a_number(SumStep::Kind kind) { return kind != SumStep::tree && kind != SumStep::meet; }
+
+std::string wrong_with(const OrderOfSum& order) {
+  const bool cuts = !order.empty() && order.front().kind == SumStep::chunks;
+  std::size_t meetings = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const SumStep& step = order[i];
+    if (takes_a_number(step.kind) && step.number < 1) return name_of(step.kind) + " " + std::to_string(step.number);
+    if (!takes_a_number(step.kind) && step.number != 0) return "a number behind " + name_of(step.kind);
+    if (step.kind == SumStep::chunks && i > 0) return "chunks behind another step";
+    meetings += step.kind == SumStep::meet;
+  }
+  if (meetings != (cuts ? 1 : 0)) return cuts ? "chunks that do not meet once" : "a meet without chunks";
+  return "";
+}
+
+double additions_of(const OrderOfSum& order, double addends) {
+  return additions_of(order, std::vector<double>{addends});
+}
+
+double additions_of(const OrderOfSum& order, const std::vector<double>& tensors) {
+  require(order);
+  double all = 0;
+  for (const double size : tensors) all += size;
+  const double serial = std::max(all - 1, 0.0);
+  if (order.empty() || order.front().kind != SumStep::chunks) return std::min(serial, through(order, all));
+  const std::size_t at = meeting(order);
+  const Steps inside(order.begin() + 1, order.begin() + static_cast<std::ptrdiff_t>(at));
+  const Steps behind(order.begin() + static_cast<std::ptrdiff_t>(at) + 1, order.end());
+  const auto length = static_cast<double>(order.front().number);
+  double deepest = 0, chunks = 0;
+  for (const double size : tensors) {
+    const double whole = std::floor(size / length), tail = size - whole * length;
+    if (whole > 0) deepest = std::max(deepest, through(inside, length));
+    deepest = std::max(deepest, through(inside, tail));
+    chunks += std::ceil(size / length);
+  }
+  return std::min(serial, deepest + through(behind, chunks));
+}
+
+namespace {
+
+using Document = nlohmann::json;
 
 std::string_view name_of(Repeats repeats) { return repeats == Repeats::bitwise ? "bitwise" : "within_claim"; }
 
@@ -24,7 +144,7 @@ std::string_view name_of(Repeats repeats) { return repeats == Repeats::bitwise ?
 
 /// The value at `key` of an object, of type T; `kind` is the type's name for people.
 template <class T>
-T take(const Json& object, const std::string& path, const char* key, const char* kind) {
+T take(const Document& object, const std::string& path, const char* key, const char* kind) {
   const auto place = object.find(key);
   const std::string at = path + key;
   if (place == object.end()) reject(at, "missing", kind);
@@ -39,7 +159,7 @@ using Words = std::span<const std::string_view>;
 
 bool holds(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
 
-void allow_only(const Json& object, const std::string& path, Words keys) {
+void allow_only(const Document& object, const std::string& path, Words keys) {
   if (!object.is_object()) reject(path.empty() ? "the document" : path, object.dump(), "an object");
   for (const auto& [key, value] : object.items()) {
     if (!holds(keys, key)) reject(path + key, "unknown", "a key of a claim");
@@ -47,32 +167,32 @@ void allow_only(const Json& object, const std::string& path, Words keys) {
 }
 
 /// A step without a number is its name.
-Json json_of(const OrderOfSum& order) {
-  Json steps = Json::array();
+Document json_of(const OrderOfSum& order) {
+  Document steps = Document::array();
   for (const SumStep& step : order) {
     const std::string name = name_of(step.kind);
-    steps.push_back(takes_a_number(step.kind) ? Json{{name, step.number}} : Json(name));
+    steps.push_back(takes_a_number(step.kind) ? Document{{name, step.number}} : Document(name));
   }
   return steps;
 }
 
-Json json_of(const KernelClaim& claim) {
-  Json json{{"variant", claim.variant},
-            {"repeats", name_of(claim.repeats)},
-            {"height", claim.height},
-            {"algorithm", claim.algorithm},
-            {"global_float_atomics", claim.global_float_atomics},
-            {"result", tally::name_of(claim.result)},
-            {"rsqrt", claim.rsqrt},
-            {"splits", claim.splits},
-            {"reduction", tally::name_of(claim.reduction)}};
+Document json_of(const KernelClaim& claim) {
+  Document json{{"variant", claim.variant},
+                {"repeats", name_of(claim.repeats)},
+                {"height", claim.height},
+                {"algorithm", claim.algorithm},
+                {"global_float_atomics", claim.global_float_atomics},
+                {"result", tally::name_of(claim.result)},
+                {"rsqrt", claim.rsqrt},
+                {"splits", claim.splits},
+                {"reduction", tally::name_of(claim.reduction)}};
   if (!claim.additions.empty()) json["additions"] = json_of(claim.additions);
   if (claim.function_ulp != 0) json["function_ulp"] = claim.function_ulp;
   if (claim.as_written) json["as_written"] = true;
   return json;
 }
 
-SumStep step_of(const Json& step, const std::string& at) {
+SumStep step_of(const Document& step, const std::string& at) {
   constexpr std::array kinds{SumStep::in_order_below, SumStep::runs,   SumStep::lanes,
                              SumStep::tree,           SumStep::chunks, SumStep::meet};
   const bool numbered = step.is_object() && step.size() == 1 && step.begin()->is_number_integer();
@@ -84,12 +204,12 @@ SumStep step_of(const Json& step, const std::string& at) {
   reject(at, step.dump(), R"({"in_order_below" | "runs" | "lanes" | "chunks": a number} | "tree" | "meet")");
 }
 
-OrderOfSum order_of(const Json& steps, const std::string& at) {
+OrderOfSum order_of(const Document& steps, const std::string& at) {
   constexpr std::size_t most_steps = 64;
   if (!steps.is_array()) reject(at, steps.dump(), "a list of steps");
   if (steps.size() > most_steps) reject(at, std::to_string(steps.size()) + " steps", "at most 64");
   OrderOfSum order;
-  for (const Json& step : steps) order.push_back(step_of(step, at));
+  for (const Document& step : steps) order.push_back(step_of(step, at));
   const std::string wrong = wrong_with(order);
   if (!wrong.empty()) reject(at, wrong, "an order of additions");
   return order;
@@ -98,13 +218,13 @@ OrderOfSum order_of(const Json& steps, const std::string& at) {
 /// A function that is further off has less than half of fp32's digits right: a claim of that claims nothing.
 constexpr double most_ulps = 4096;
 
-double ulps_of(const Json& value, const std::string& at) {
+double ulps_of(const Document& value, const std::string& at) {
   const double ulps = value.is_number() ? value.get<double>() : 0;
   if (!(ulps >= 0.5 && ulps <= most_ulps)) reject(at, value.dump(), "a number from 0.5 to 4096");
   return ulps;
 }
 
-std::string one_of(const Json& object, const std::string& path, const char* key, Words words) {
+std::string one_of(const Document& object, const std::string& path, const char* key, Words words) {
   const auto word = take<std::string>(object, path, key, "a word");
   if (!holds(words, word)) {
     std::string allowed;
@@ -115,7 +235,7 @@ std::string one_of(const Json& object, const std::string& path, const char* key,
   return word;
 }
 
-Dtype format_at(const Json& object, const std::string& path, const char* key) {
+Dtype format_at(const Document& object, const std::string& path, const char* key) {
   const std::vector<std::string> names = names_of(storage_formats());
   const std::vector<std::string_view> words(names.begin(), names.end());
   return *dtype_of(one_of(object, path, key, words));
@@ -156,7 +276,7 @@ Words algorithms_of(std::string_view operation) {
 }
 
 /// Fields that came later: a trace without them means their defaults.
-void take_later_fields(const Json& object, const std::string& path, KernelClaim& claim) {
+void take_later_fields(const Document& object, const std::string& path, KernelClaim& claim) {
   if (object.contains("rsqrt")) claim.rsqrt = take<bool>(object, path, "rsqrt", "true or false");
   if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
   if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
@@ -166,7 +286,7 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
 }
 
-KernelClaim kernel_of(const Json& object, const std::string& operation) {
+KernelClaim kernel_of(const Document& object, const std::string& operation) {
   const std::string path = "kernels." + operation + ".";
   allow_only(object, path, keys_of_kernel);
   KernelClaim claim;
@@ -186,23 +306,23 @@ KernelClaim kernel_of(const Json& object, const std::string& operation) {
 }  // namespace
 
 std::string to_json(const Claims& claims) {
-  Json kernels = Json::object();
+  Document kernels = Document::object();
   for (const auto& [operation, claim] : claims.kernels) kernels[operation] = json_of(claim);
-  Json document{{"subject", claims.subject},
-                {"kernels", kernels},
-                {"constants", claims.constants},
-                {"divide", claims.divide},
-                {"flushes_subnormals", claims.flushes_subnormals},
-                {"tensor_cores", claims.tensor_cores},
-                {"tensor_core", claims.tensor_core},
-                {"tf32_rounding", claims.tf32_rounding}};
+  Document document{{"subject", claims.subject},
+                    {"kernels", kernels},
+                    {"constants", claims.constants},
+                    {"divide", claims.divide},
+                    {"flushes_subnormals", claims.flushes_subnormals},
+                    {"tensor_cores", claims.tensor_cores},
+                    {"tensor_core", claims.tensor_core},
+                    {"tf32_rounding", claims.tf32_rounding}};
   if (claims.factor != Claims{}.factor) document["factor"] = claims.factor;  // came later: left out at its default
   return document.dump();
 }
 
 Claims claims_of_json(const std::string& json) {
   if (const std::string wrong = wrong_with_json(json); !wrong.empty()) reject("the document", wrong, "an object");
-  const Json document = Json::parse(json, nullptr, false);
+  const Document document = Document::parse(json, nullptr, false);
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
   allow_only(document, "", keys_of_claims);
   Claims claims;

@@ -3,14 +3,13 @@
 // (dropout.2)  dx = dy · mask / (1 - p)
 // dropout: (dropout.1) and (dropout.2) as one product with the constant fl(1 / (1 - p)), stored; 0 where dropped.
 // dropout: (dropout.1) and (dropout.2) bit by bit, one product with a constant as kernels/arithmetic.md writes them.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/kept_factor.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/elementwise.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle::dropout_kind {
 namespace {

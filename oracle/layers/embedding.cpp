@@ -2,9 +2,8 @@
 // (embedding.1)  y_r = W_t,  t = t_r
 // (embedding.2)  dW_t = sum of dy_r over the rows with t_r = t; 0 where no row has it, and where t is padding_index
 // embedding: (embedding.1) is a copy, without an error of its own; (embedding.2) a sum over the rows of each token.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/looked_up.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/table_rows.hpp"
 

@@ -7,11 +7,9 @@
 // 1 - s(g) is written s(-g): no term overflows, and nothing cancels there.
 // gated: (gated.1), (gated.2) and (gated.3) by the operations of kernels/arithmetic.md. A kernel of the variant
 // `two_step` stores the activation before it is multiplied, and its gradient before it goes through the activation.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/gelu.hpp"
-#include "oracle/layers/gelu_bound.hpp"
-#include "oracle/layers/logistic_bound.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/functions.hpp"
 
 namespace tally::oracle::gated_kind {
 namespace {

@@ -5,11 +5,9 @@
 // (gelu.4)  dx = dy ((1 + tanh u) / 2 + x (1 - tanh² u) / 2 · sqrt(2/pi) (1 + 3 · 0.044715 x²))
 // gelu: (gelu.1) and (gelu.2), or (gelu.3) and (gelu.4), by the operations of kernels/arithmetic.md in the (v, e)
 // algebra.
-#include "oracle/layers/gelu.hpp"
-
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/gelu_bound.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/functions.hpp"
 
 namespace tally::oracle::gelu_kind {
 namespace {

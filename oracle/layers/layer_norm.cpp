@@ -14,15 +14,15 @@
 // writes it.
 #include <cmath>
 
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/layers/standardise.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/exact/standardise.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 
 namespace tally::oracle::layer_norm_kind {
 namespace {

@@ -6,9 +6,9 @@
 // (linear.4)  db_c = sum_r dy_rc
 // linear: the product of (linear.1) stored in the GEMM's result format, then fl(z + b), stored; (linear.2) and
 // (linear.3) are a GEMM each, (linear.4) is a column sum.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/real/over_rows.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/fixed_point/product.hpp"
 #include "oracle/real/product.hpp"
 #include "oracle/tolerance/gemm.hpp"
 

@@ -5,12 +5,9 @@
 // position_embedding: (position_embedding.1) is one addition, stored; (position_embedding.2) a copy;
 // (position_embedding.3) a sum over the rows of each position.
 // position_embedding: (position_embedding.1) and (position_embedding.2) bit by bit, as kernels/arithmetic.md writes them.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/looked_up.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/tolerance/added_in_turn.hpp"
-#include "oracle/tolerance/certifying.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/table_rows.hpp"
 

@@ -3,9 +3,9 @@
 // (relu.2)  dx = dy where x > 0, else 0
 // relu: exact. The kink is replayed (oracle/tolerance.md): a replayed decision holds for value and subject alike, and
 // without one (relu.1) is 1-Lipschitz; (relu.2) is undecided where the interval of x holds both branches.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/real/over_rows.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/fixed_point/product.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::relu_kind {

@@ -9,14 +9,14 @@
 // rms_norm from the rstd that the subject left: (rms_norm.2), one operation a line as kernels/arithmetic.md writes it.
 #include <cmath>
 
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::rms_norm_kind {

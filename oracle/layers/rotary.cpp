@@ -10,15 +10,14 @@
 // (2 i / r) |ln B|, by the power's own two ulp and by one product; in fp32 by one rounding each of the exponent, of a
 // reciprocal, of the position and of the product, and the power's two ulp. No cosine is further off than its angle,
 // nor than 2.
-#include "oracle/layers/rotary.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/contract.hpp"
 #include "oracle/case/sizes.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/layers/rotary_angle.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/functions.hpp"
+#include "oracle/layers/heads.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally {

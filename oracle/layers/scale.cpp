@@ -2,11 +2,11 @@
 // (scale.2)  dx = f dy
 // scale: (scale.1) and (scale.2) as one product with the factor, a number of the case rounded to fp32, stored.
 // scale: (scale.1) and (scale.2) bit by bit, one product as kernels/arithmetic.md writes it.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/elementwise.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::scale_kind {

@@ -3,9 +3,9 @@
 // (sigmoid.2)  dx = dy s(x) (1 - s(x))
 // 1 - s(x) is written s(-x), which neither cancels nor overflows.
 // sigmoid: (sigmoid.1), and (sigmoid.2) from x, by the operations of kernels/arithmetic.md.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/logistic_bound.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/functions.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle::sigmoid_kind {

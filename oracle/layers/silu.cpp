@@ -3,9 +3,9 @@
 // (silu.2)  dx = dy (s(x) + x s(x) (1 - s(x)))
 // 1 - s(x) is written s(-x): no term overflows, and nothing cancels there.
 // silu: (silu.1), and (silu.2) from x as dy s (1 + x (1 - s)), by the operations of kernels/arithmetic.md.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/logistic_bound.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/layers/functions.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle::silu_kind {

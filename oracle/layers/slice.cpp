@@ -1,8 +1,8 @@
 // (slice.1)  y = x[begin .. end)
 // (slice.2)  dx[begin .. end) = dy, 0 elsewhere
 // slice: (slice.1) and (slice.2) are copies, and have no error of their own.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::slice_kind {

@@ -3,8 +3,8 @@
 // (tanh.2)  dx = dy (1 - tanh² x)
 // The slope is written 1 / cosh² x, so that nothing cancels for large |x|.
 // tanh: (tanh.1), and (tanh.2) from x, by the operations of kernels/arithmetic.md.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 

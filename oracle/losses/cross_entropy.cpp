@@ -9,14 +9,13 @@
 // (cross_entropy.3) follow by the operations of kernels/arithmetic.md.
 #include <vector>
 
-#include "oracle/case/z_loss.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/losses/softmax_bound.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::cross_entropy_kind {
 namespace {

@@ -2,12 +2,12 @@
 // (mse.1)  l = w (1/F) sum_j (y_j - t_j)²
 // (mse.2)  dy_j = f w (2/F) (y_j - t_j)
 // mse: (mse.1) and (mse.2) by the operations of kernels/arithmetic.md.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/tolerance/elementwise.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/tolerance/shared_addends.hpp"
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle {
 

@@ -4,7 +4,7 @@
 // What is asked of a ball and cannot be told from it (which of two overlapping balls is larger, whether one that
 // reaches over 0 is 0, the quotient by it) throws Undecided; more bits may settle it. A number that is held without
 // error, a point, decides ties exactly.
-// Defined in ball.cpp, ball_functions.cpp, ball_text.cpp.
+// Defined in ball.cpp, decimal_text.cpp.
 #pragma once
 
 #include <Eigen/Core>

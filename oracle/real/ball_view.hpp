@@ -1,5 +1,5 @@
-// Arb's view of a Ball. For the sources beside this file and oracle/fixed/enclosures.cpp alone.
-// Defined in ball_product.cpp.
+// Arb's view of a Ball. For the sources beside this file and oracle/fixed_point/enclosures.cpp alone.
+// Defined in product.cpp.
 #pragma once
 
 #include <arb.h>

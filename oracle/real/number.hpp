@@ -1,14 +1,28 @@
-// From the case's text and bits to the oracle's scalars. T is Real, long double, Ball or ShortBall.
+// Matrices over any scalar, and from the case's text and bits to the oracle's scalars.
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "oracle/real/ball.hpp"
-#include "oracle/real/matrix.hpp"
 #include "oracle/real/short_ball.hpp"
 
 namespace tally::oracle {
+
+// Matrices over any scalar. A vector is a 1 x n matrix; a scalar 1 x 1.
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Tensors by name.
+template <class T>
+using Tensors = std::map<std::string, Matrix<T>>;
+
+// From the case's text and bits to the oracle's scalars. T is Real, long double, Ball or ShortBall.
 
 /// The decimal written, rounded once to T, or enclosed. Throws std::logic_error for text that is no decimal: the
 /// reader's bug.

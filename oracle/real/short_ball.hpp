@@ -4,7 +4,7 @@
 //
 // It holds finite numbers only. What Ball answers with an infinity or NaN, and what leaves the exponents that there are,
 // throws Undecided, as does what an enclosure leaves open.
-// Defined in short_ball.cpp, short_ball_functions.cpp, short_ball_exchange.cpp.
+// Defined in short_ball.cpp, short_ball_functions.cpp, number.cpp.
 #pragma once
 
 #include <concepts>

@@ -3,16 +3,11 @@
 // (adam.2)  v <- beta2 v + (1 - beta2) g²
 // (adam.3)  p <- p - rate m^ / (sqrt(v^) + eps),  m^ = m / (1 - beta1^(t+1)),  v^ = v / (1 - beta2^(t+1))
 // Adam, bit by bit: (adam.1), (adam.2) and (adam.3), one operation a line as kernels/arithmetic.md writes them.
-#include "oracle/recipe/adam.hpp"
-
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/recipe/begun_at_zero.hpp"
-#include "oracle/recipe/either_product.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
 namespace {

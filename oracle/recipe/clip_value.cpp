@@ -1,12 +1,11 @@
 // g stands for every element of every gradient.
 // (clip_value.1)  g <- max(-max_value, min(g, max_value))
 // (clip_value.1): nothing rounds but max_value itself.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::clip_value_kind {
 namespace {

@@ -1,8 +1,8 @@
 // (constant.1)  rate = base
 // (constant.1), a number of the case.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle::constant_kind {
 namespace {

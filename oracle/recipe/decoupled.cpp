@@ -1,11 +1,10 @@
 // p stands for every parameter that decays, before the optimizer's step.
 // (decoupled.1)  p <- p (1 - rate lambda)
 // (decoupled.1): one constant, 1 - rate lambda, and one product, stored.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::decoupled_kind {
 namespace {

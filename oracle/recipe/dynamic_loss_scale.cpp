@@ -4,11 +4,10 @@
 // (dynamic_loss_scale.3)  counter <- counter + 1  after any other
 // The scale after (dynamic_loss_scale.1) or (dynamic_loss_scale.2) is one product, after (dynamic_loss_scale.3) as it
 // was.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::dynamic_loss_scale_kind {
 namespace {

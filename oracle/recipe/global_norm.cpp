@@ -2,12 +2,11 @@
 // (global_norm.1)  coefficient = min(1, max_norm / (norm + epsilon)), or 1 where norm + epsilon = 0
 // (global_norm.2)  g <- g coefficient
 // (global_norm.1) as one sum and one quotient, (global_norm.2) as one product.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::global_norm_kind {
 namespace {

@@ -1,11 +1,10 @@
 // p stands for every parameter that decays, g for its gradient.
 // (l2.1)  g <- g + lambda p
 // (l2.1): one product and one sum.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::l2_kind {
 namespace {

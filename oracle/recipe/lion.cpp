@@ -5,17 +5,13 @@
 // Lion: (lion.1), which is fl(p - lr), p or fl(p + lr) by the sign, and (lion.2), by the operations of
 // kernels/arithmetic.md.
 // Lion, bit by bit: (lion.1) and (lion.2), one operation a line as kernels/arithmetic.md writes them.
-#include "oracle/recipe/lion.hpp"
-
 #include <string>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/ball.hpp"
-#include "oracle/recipe/begun_at_zero.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
 namespace {

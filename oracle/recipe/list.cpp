@@ -3,9 +3,9 @@
 // (list.1), a number of the case.
 #include <algorithm>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle::list_kind {
 namespace {

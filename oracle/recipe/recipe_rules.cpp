@@ -1,3 +1,4 @@
+// What bounds and lenses ask of the kinds of a recipe's sections.
 #include "oracle/recipe/recipe_rules.hpp"
 
 namespace tally::oracle {
@@ -14,6 +15,10 @@ const DecayRules& decay_rules(const Choice& weight_decay) {
 
 const ScaleRules& scale_rules(const Choice& loss_scale) {
   return RegisterScaleRules::of("bounds", "loss_scale", loss_scale.kind);
+}
+
+const OptimizerRules& rules_of(const Choice& optimizer) {
+  return *RegisterOptimizerRules::of("bounds", "optimizer", optimizer.kind);
 }
 
 }  // namespace tally::oracle

@@ -1,12 +1,19 @@
-// What bounds ask of the kinds of a recipe's sections: one record a kind, in `<kind>.cpp`. A kind whose contract
-// says that it does nothing has none; an optimizer's are in oracle/recipe/optimizer_rules.hpp.
+// What bounds and lenses ask of the kinds of a recipe's sections, one record a kind; and the optimizers with bounds,
+// and bit by bit. Defined in recipe_rules.cpp, adam.cpp, lion.cpp, rmsprop.cpp, sgd.cpp.
 #pragma once
 
-#include "oracle/registered_kind.hpp"
-#include "oracle/tolerance/as_written.hpp"
+#include <vector>
+
+#include "oracle/registered_files.hpp"
+#include "oracle/tolerance/expected.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
+#include "oracle/tolerance/rule.hpp"
 #include "oracle/window/bound_stages.hpp"
 
 namespace tally::oracle {
+
+// What bounds ask of the kinds of a recipe's sections: one record a kind, in `<kind>.cpp`. A kind whose contract
+// says that it does nothing has none; an optimizer's are in oracle/recipe/recipe_rules.hpp.
 
 struct ScheduleRules {
   /// The rate of step t from the exact one, with what its derivation may be off.
@@ -49,5 +56,148 @@ const ScheduleRules& schedule_rules(const Choice& schedule);
 const ClipRules& clip_rules(const Choice& clip);
 const DecayRules& decay_rules(const Choice& weight_decay);
 const ScaleRules& scale_rules(const Choice& loss_scale);
+
+// What the lenses ask an optimizer: what a step may leave, by the subject's claims, and which bits it must leave where
+// they are known. State tensors come from the old state; the parameter from the new state (the lenses pass the
+// subject's own), so that a state tensor's rounding is judged once. One record a kind, in `<kind>.cpp`.
+
+/// The step number `step` (the first is 0) under this recipe.
+struct StepSetting {
+  const Declared& declared;
+  const Choice &optimizer, &schedule;
+  std::int64_t step;
+};
+
+/// What one parameter's step reads and left so far. State is in the order of state_of(optimizer). For state tensor i:
+/// `before[i]`, an empty matrix where there is none yet, and `after` in front of it; the parameter may be left out. For
+/// the parameter: all of `after`, and `before` where moves_by_old_state().
+template <class M>
+struct StepTensors {
+  const M& gradient;
+  const std::vector<M>&before, &after;
+  const M& parameter;
+};
+
+/// Every rule goes element by element: of some rows of all tensors it says what it says of them among all rows.
+class OptimizerRules {
+ public:
+  virtual ~OptimizerRules() = default;
+
+  /// State tensor i after the step.
+  virtual Expected state(std::size_t i, const StepSetting& setting, const StepTensors<Expected>& tensors) const = 0;
+  /// The parameter after the step. `rate` as the kernel holds it, fp32 [1, 1]. `from_zero`: the state began at zero,
+  /// and all of it came from gradients since.
+  virtual Expected parameter(const StepSetting& setting, const Expected& rate, const StepTensors<Expected>& tensors,
+                             bool from_zero) const = 0;
+  /// The same, bit by bit, where the subject claims to round as kernels/arithmetic.md writes.
+  virtual Prediction predicted_state(std::size_t i, const StepSetting& setting,
+                                     const StepTensors<Matrix<float>>& tensors) const = 0;
+  virtual Prediction predicted_parameter(const StepSetting& setting, float rate,
+                                         const StepTensors<Matrix<float>>& tensors) const = 0;
+  /// Whether the step is a multiple of gradient or state, so that its roundings may lean along them.
+  virtual bool is_linear() const = 0;
+  /// Whether the parameter moves by a sign alone: by the rate, whatever the size.
+  virtual bool steps_by_sign() const { return false; }
+  /// Whether state tensor i moves by those in front of it, as the step left them.
+  virtual bool reads_state_in_front(std::size_t) const { return false; }
+  /// Whether the parameter moves by the state before the step.
+  virtual bool moves_by_old_state() const { return false; }
+};
+
+/// Throws std::logic_error for a kind without rules.
+const OptimizerRules& rules_of(const Choice& optimizer);
+
+/// The rules live as long as the program.
+using RegisterOptimizerRules = RegisterKind<const OptimizerRules*>;
+
+// State that begins at zero: an empty matrix stands for it before the first step.
+
+inline Expected zeros_like(const Expected& x) {
+  return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
+}
+
+/// Element i of the state before the step.
+inline float begun_at_zero(const Matrix<float>& old, Eigen::Index i) { return old.size() == 0 ? 0.0F : old.data()[i]; }
+
+// A step rate * (m / divisor) that may be evaluated as (rate * m) / divisor instead, as libraries do.
+
+/// The bound of the first evaluation, widened by what only the second one does: its roundings are as many and as large,
+/// but its product may underflow, by eta, and is then divided by at least `least`; or overflow, and nothing is known.
+inline Bounded either_product(Bounded move, Bounded rate, Bounded m, double least) {
+  const Arithmetic fp32 = single();
+  const double product = (std::fabs(rate.v) + rate.e) * (std::fabs(m.v) + m.e);
+  if (!decided(move)) return move;
+  if (!(product * inflation < fp32.threshold())) return {move.v, infinite};
+  // Each operation behind the lost bits rounds them at most once more.
+  move.e += least > 0 ? fp32.underflow() / least * (1 + gam(2, fp32.u())) * inflation : infinite;
+  return move;
+}
+
+/// The moments that (adam.1) and (adam.2) leave; an empty `old` is zero.
+Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient, const Expected& old);
+Expected adam_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                         const Expected& old);
+/// (adam.3) from the new moments at step t (the first is 0). `from_zero`: the moments began at zero, so that
+/// |m^| / sqrt v^ is bounded (oracle/tolerance.md) and the bound capped by it.
+Expected adam_parameter(const Declared& declared, const Choice& optimizer, const StepRate& rate, std::int64_t step,
+                        const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter, bool from_zero);
+
+/// The same bit by bit, at step t of the schedule: kernels/arithmetic.md.
+Prediction predicted_exp_avg(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                             const Matrix<float>& old);
+Prediction predicted_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                                const Matrix<float>& old);
+Prediction predicted_adam_parameter(const Declared& declared, const Choice& optimizer, const Choice& schedule,
+                                    std::int64_t step, const Matrix<float>& exp_avg, const Matrix<float>& exp_avg_sq,
+                                    const Matrix<float>& parameter);
+
+/// The momentum that (lion.2) leaves; `old` empty: it began at zero.
+Expected lion_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                       const Expected& old);
+/// (lion.1) from the old momentum. Where the interval of what the sign is of reaches over 0, the sign is open: the
+/// subject may have moved by -rate, 0 or rate.
+Expected lion_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
+                        const Expected& gradient, const Expected& old, const Expected& parameter);
+
+/// The same bit by bit: kernels/arithmetic.md.
+Prediction predicted_lion_momentum(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                                   const Matrix<float>& old);
+Prediction predicted_lion_parameter(const Declared& declared, const Choice& optimizer, float rate,
+                                    const Matrix<float>& gradient, const Matrix<float>& old,
+                                    const Matrix<float>& parameter);
+
+/// The second moment that (rmsprop.1) leaves; `old` empty: it began at zero.
+Expected rmsprop_square(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                        const Expected& old);
+/// The buffer that (rmsprop.3) leaves, from the new second moment by (rmsprop.2); `old` empty: it began at zero.
+Expected rmsprop_buffer(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                        const Expected& square, const Expected& old);
+/// (rmsprop.4) from the new state; `buffer` empty without momentum. `rate` as the kernel holds it.
+Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
+                           const Expected& gradient, const Expected& square, const Expected& buffer,
+                           const Expected& parameter);
+
+/// The same bit by bit: kernels/arithmetic.md.
+Prediction predicted_square(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                            const Matrix<float>& old);
+Prediction predicted_buffer(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                            const Matrix<float>& square, const Matrix<float>& old);
+Prediction predicted_rmsprop_parameter(const Declared& declared, const Choice& optimizer, float rate,
+                                       const Matrix<float>& gradient, const Matrix<float>& square,
+                                       const Matrix<float>& buffer, const Matrix<float>& parameter);
+
+/// The buffer that (sgd.1) leaves; `old` empty where there is none yet.
+Expected sgd_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient, const Expected& old);
+/// (sgd.3) along the direction of (sgd.2); `momentum` is the new buffer, empty without momentum. `rate` as the kernel
+/// holds it.
+Expected sgd_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
+                       const Expected& gradient, const Expected& momentum, const Expected& parameter);
+
+/// The same bit by bit: kernels/arithmetic.md.
+Prediction predicted_sgd_momentum(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
+                                  const Matrix<float>& old);
+Prediction predicted_sgd_parameter(const Declared& declared, const Choice& optimizer, float rate,
+                                   const Matrix<float>& gradient, const Matrix<float>& momentum,
+                                   const Matrix<float>& parameter);
 
 }  // namespace tally::oracle

@@ -6,17 +6,12 @@
 // RMSProp: (rmsprop.1), (rmsprop.2), (rmsprop.3) and (rmsprop.4) by the operations of kernels/arithmetic.md.
 // RMSProp, bit by bit: (rmsprop.1), (rmsprop.2), (rmsprop.3) and (rmsprop.4), one operation a line as
 // kernels/arithmetic.md writes them.
-#include "oracle/recipe/rmsprop.hpp"
-
-#include "oracle/case/decimal.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/file/json.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/recipe/begun_at_zero.hpp"
-#include "oracle/recipe/either_product.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
 namespace {

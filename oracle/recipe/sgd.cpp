@@ -3,14 +3,11 @@
 // (sgd.2)  d = b, or g + momentum b with nesterov, or g without momentum
 // (sgd.3)  p <- p - rate d
 // SGD, bit by bit: (sgd.1), (sgd.2) and (sgd.3), one operation a line as kernels/arithmetic.md writes them.
-#include "oracle/recipe/sgd.hpp"
-
-#include "oracle/case/decimal.hpp"
-#include "oracle/layers/contract.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/file/json.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
 

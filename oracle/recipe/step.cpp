@@ -1,10 +1,10 @@
 // t counts the steps taken before this one.
 // (step.1)  rate = base · factor^floor(t / every)
 // How far (step.1) may be off where a subject derives it.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::step_kind {

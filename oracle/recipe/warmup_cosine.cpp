@@ -3,10 +3,10 @@
 // (warmup_cosine.2)  rate = floor + (base - floor)(1 + cos(pi (t - warmup) / (total - warmup))) / 2  for t < total
 // (warmup_cosine.3)  rate = floor  from t = total on
 // How far (warmup_cosine.1), (warmup_cosine.2) and (warmup_cosine.3) may be off where a subject derives them.
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::warmup_cosine_kind {

@@ -1,7 +1,7 @@
-#include "oracle/tolerance/accumulation.hpp"
-
 #include <map>
 #include <stdexcept>
+
+#include "oracle/tolerance/gemm.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/kept_factor.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -26,12 +26,9 @@
 #include <limits>
 #include <vector>
 
-#include "oracle/tolerance/alike.hpp"
 #include "oracle/tolerance/format.hpp"
-#include "oracle/tolerance/rounded.hpp"
-#include "oracle/tolerance/sources.hpp"
-#include "oracle/tolerance/sum_cost.hpp"
-#include "oracle/tolerance/with_spread.hpp"
+#include "oracle/tolerance/summation.hpp"
+#include "oracle/tolerance/switches.hpp"
 
 namespace tally::oracle {
 

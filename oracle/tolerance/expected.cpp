@@ -1,12 +1,78 @@
+// What the oracle expects of a subject: formats as the bounds see them, recipe constants as it holds them, tensors.
 #include "oracle/tolerance/expected.hpp"
 
 #include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
 
+#include "oracle/case/tensors/tensor.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/registered_files.hpp"
+#include "oracle/tolerance/elementwise.hpp"
+#include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
+
+double Format::unit_roundoff() const { return FormatRow::power_of_two(-p); }
+
+double Format::underflow() const { return FormatRow::power_of_two(flushes_subnormals ? emin : emin - p); }
+
+double Format::overflow_threshold() const { return (2 - FormatRow::power_of_two(-p)) * FormatRow::power_of_two(emax); }
+
+Format format_of(Dtype dtype) {
+  const FormatRow& row = format_row(dtype);
+  if (!row.is_float()) throw std::invalid_argument(std::string(row.name) + " is no floating-point format");
+  return {row.p, row.emin, row.emax};
+}
+
+namespace {
+
+long double nearest_float(long double x) { return static_cast<float>(static_cast<double>(x)); }
+
+}  // namespace
+
+Bounded constant(long double exact, long double margin) {
+  const auto value = static_cast<double>(exact);
+  const long double low = exact - nearest_float(exact - margin), high = nearest_float(exact + margin) - exact;
+  return {value, static_cast<double>(std::max(std::fabs(low), std::fabs(high))) * inflation};
+}
+
+Bounded constant(long double exact) { return constant(exact, std::fabs(exact) * 0x1p-49L); }
+
+Bounded constant(const Decimal& written) {
+  const auto exact = number<long double>(written);
+  const long double held = static_cast<float>(written.to_double());
+  return {static_cast<double>(exact), static_cast<double>(std::fabs(held - exact)) * inflation};
+}
+
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32, long double margin) {
+  if (declared.claims.constants == "binary64") return constant(exact, margin);
+  return {static_cast<double>(exact), in_fp32.e};
+}
+
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32) {
+  return derived_constant(declared, exact, in_fp32, std::fabs(exact) * 0x1p-49L);
+}
+
+Bounded reciprocal(const Declared& declared, double n) {
+  return derived_constant(declared, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
+}
+
+Complement complement_of_power(const Decimal& beta, long double times) {
+  const long double power = std::pow(number<long double>(beta), times);
+  return {1 - power, power * std::expm1((times + 4) * 0x1p-53L) / (1 - power) + 0x1p-49L};
+}
+
+long double of_inverse(long double relative) { return relative < 1 ? relative / (1 - relative) : infinite; }
+
+Bounded one_minus(const Declared& declared, const Decimal& c) {
+  const long double exact = 1 - number<long double>(c);
+  const bool held = number<long double>(c) == c.to_double();
+  return derived_constant(declared, exact, single().sub({1, 0}, constant(c)), held ? exact * 0x1p-52L : 0x1p-52L);
+}
+
 namespace {
 
 template <class Rule>

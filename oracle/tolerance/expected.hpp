@@ -6,12 +6,12 @@
 #include <source_location>
 #include <string_view>
 
+#include "oracle/exact/exact.hpp"
 #include "oracle/layers/claim.hpp"
-#include "oracle/layers/exact.hpp"
-#include "oracle/real/float_product.hpp"
-#include "oracle/real/matrix.hpp"
+#include "oracle/real/number.hpp"
+#include "oracle/real/product.hpp"
 #include "oracle/tolerance/format.hpp"
-#include "oracle/tolerance/likeness.hpp"
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle {
 
@@ -23,7 +23,7 @@ struct Expected {
   Matrix<long double> v;
   Matrix<double> e;
   Matrix<double> r = {}, s = {};
-  double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/alike.hpp)
+  double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/summation.hpp)
   std::shared_ptr<Likeness> likeness = {};  // where v is read by several products
   /// What the subject read, for rules that take floats in place of v and e, which are then empty; see whole().
   const Tensor* only_read = nullptr;

@@ -1,15 +1,34 @@
-// What every bound rule shares: the exact side of a pass, and joining exact values with bounds.
+// What every bound rule shares: how many threads it may use, the exact side of a pass, joining exact values with
+// bounds, and exact values from proven enclosures.
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "oracle/exact/exact.hpp"
+#include "oracle/real/ball.hpp"
+#include "oracle/real/threads.hpp"
 #include "oracle/tolerance/bounded.hpp"
-#include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/tolerance/expected.hpp"
+#include "oracle/tolerance/switches.hpp"
 
 namespace tally::oracle {
+
+// How many threads one rule may use, and work on groups that do not touch each other by them.
+
+/// 1 unless set. What a rule gives is the same for any number.
+int threads_of_rules();
+void set_threads_of_rules(int threads);
+
+/// f(group) for each of so many, some in other threads, which have no scope that this one has.
+template <class F>
+void over_groups(Eigen::Index groups, F&& f) {
+  fixed::in_parts(groups, threads_of_rules(), [&](Eigen::Index first, Eigen::Index end) {
+    for (Eigen::Index group = first; group < end; ++group) f(group);
+  });
+}
 
 /// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
@@ -98,5 +117,44 @@ FunctionError functions_of(const KernelClaim& claim);
 
 /// fp32, in which everything but a GEMM's accumulator is computed.
 inline Arithmetic single() { return Arithmetic({24, -126, 127}); }
+
+// Exact values from proven enclosures: the same rules with v in ball arithmetic in the place of long double, so that
+// the two can be compared.
+
+/// In this thread, until the block ends: the layers' and losses' exact functions are evaluated in balls, of fixed size
+/// (oracle/real/short_ball.hpp) where that is enough, else of any (oracle/real/ball.hpp), with as many bits as it takes
+/// that every element is known to 2^-63 of itself, or to 2^-300 of the tensor's largest. What no precision decides keeps its long double value and is counted.
+class CertifyingScope {
+ public:
+  CertifyingScope();
+  ~CertifyingScope();
+  CertifyingScope(const CertifyingScope&) = delete;
+  CertifyingScope& operator=(const CertifyingScope&) = delete;
+
+  std::uint64_t evaluated() const { return evaluated_; }
+  std::uint64_t undecided() const { return undecided_; }
+  void count(bool decided) { ++(decided ? evaluated_ : undecided_); }
+
+ private:
+  CertifyingScope* before_;
+  std::uint64_t evaluated_ = 0, undecided_ = 0;
+};
+
+/// The newest one of this thread; nullptr outside.
+CertifyingScope* certifying();
+
+ForwardResult<long double> certified_forward(const Pass<long double>& pass, const Matrix<long double>& x);
+BackwardResult<long double> certified_backward(const Pass<long double>& pass, const Matrix<long double>& x,
+                                               const Matrix<long double>& dy);
+LossResult<long double> certified_loss(const Choice& loss, const Matrix<long double>& y,
+                                       const Matrix<long double>& target, const Matrix<long double>& item_weight,
+                                       const Matrix<long double>& row_factor);
+
+/// The precisions of certified values in bits, and whether an enclosure is narrow enough at the one in force.
+inline constexpr unsigned certifying_bits[] = {128, 256, 512, 1024, 2048};
+bool narrow(const Nearest& held, long double largest);
+
+/// The nearest long doubles of a tensor. Throws Undecided where one is not narrow.
+Matrix<long double> nearest_of(const Matrix<Ball>& x);
 
 }  // namespace tally::oracle

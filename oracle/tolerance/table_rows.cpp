@@ -4,9 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "oracle/layers/looked_up.hpp"
+#include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/gemm.hpp"
-#include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {

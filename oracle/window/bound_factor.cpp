@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "oracle/case/ranks.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "oracle/window/rank_division.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -1,16 +1,64 @@
-// The window's stages with bounds. `rounded_...` predict the bits of a stage that is one correctly rounded operation
-// on bits that were read (e = 0); the others carry (v, e) through any number of windows. What a kind of the recipe does
-// is its own file's (oracle/recipe/recipe_rules.hpp); one that has none there is a std::logic_error.
-// Defined in bound_stages.cpp, bound_accumulate.cpp, bound_clip.cpp, bound_factor.cpp, bound_rate.cpp,
-// rounded_stages.cpp.
+// The window's stages with bounds.
+// Defined in bound_factor.cpp, bound_norm.cpp.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/expected.hpp"
-#include "oracle/window/exact_stages.hpp"
-#include "oracle/window/norm_terms.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 
 namespace tally::oracle {
+
+// What the norm over all gradients adds up, tensor by tensor: for gradients that are not at hand together.
+
+/// Sums over elements v with error bounds e. A sum over several parts is the sum of theirs.
+struct NormTerms {
+  long double power_sum = 0;  // (clip.1) before its root: Σ|v|^p, or the largest |v|
+  double largest_e = 0, sum_e = 0, squares_e = 0;
+  double sum = 0, squares = 0;  // of |v| + e
+  bool finite = true;           // every v is
+  std::vector<double> counts;   // of elements, tensor by tensor
+
+  double count() const;
+  /// One tensor more, by the norm that `clip` takes.
+  void add(const Choice& clip, const Expected& gradient);
+  /// The terms of further tensors.
+  void add(const Choice& clip, const NormTerms& more);
+  /// The terms of every element times `factor`, a scalar, rounded to fp32 as `scaled` bounds it.
+  NormTerms times(const Choice& clip, const Expected& factor) const;
+};
+
+/// The terms of the 2-norm where an observer who saw all `count` elements, fp32 or narrower, added their squares up in
+/// binary64 in some order: not finite where one of them is not.
+NormTerms terms_of_squares(double count, double sum_of_squares);
+
+// The window's stages with bounds, and bit by bit where a subject claims to compute as kernels/arithmetic.md writes
+// them.
+
+// A tensor read in parts.
+
+/// f of a gradient; of one that is only read some rows at a time, which fit a cache.
+template <class F>
+void each_stretch(const Expected& gradient, F&& f) {
+  if (gradient.only_read == nullptr) return f(gradient);
+  constexpr Eigen::Index elements_at_once = 1 << 14;
+  const Tensor& tensor = *gradient.only_read;
+  const Eigen::Index rows = row_count(tensor), columns = static_cast<Eigen::Index>(tensor.elements()) / rows;
+  const Eigen::Index at_once = std::max<Eigen::Index>(1, elements_at_once / std::max<Eigen::Index>(1, columns));
+  for (Eigen::Index first = 0; first < rows; first += at_once) {
+    const Expected next = as_read(tensor, first, std::min(at_once, rows - first));
+    f(next);
+    mapped_bytes_read(static_cast<std::size_t>(next.v.size()) * sizeof(float));
+  }
+}
+
+// The window's stages with bounds. `rounded_...` predict the bits of a stage that is one correctly rounded operation on
+// bits that were read (e = 0); the others carry (v, e) through any number of windows. What a kind of the recipe does is
+// its own file's (oracle/recipe/recipe_rules.hpp); one that has none there is a std::logic_error.
 
 Expected scalar(long double v, double e = 0);
 
@@ -101,5 +149,19 @@ struct ExpectedScale {
 };
 ExpectedScale first_scale(const Choice& loss_scale);
 ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite);
+
+// The bits of the window's stages that a subject claims to compute as kernels/arithmetic.md writes them, from the bits
+// they read. Nothing where the claim is missing, or a constant may be either of two floats.
+
+/// fp32 [1, 1], from the norm: of a clip by norm.
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm);
+/// At step t of the schedule: the new gradient or the new parameter, as oracle::decayed.
+Prediction predicted_decayed(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
+                             const Matrix<float>& gradient, const Matrix<float>& parameter);
+
+Prediction predicted_running_mean(const Declared& declared, const Layer& layer, const Matrix<float>& running,
+                                  const Matrix<float>& mean);
+Prediction predicted_running_var(const Declared& declared, const Layer& layer, const Matrix<float>& running,
+                                 const Matrix<float>& biased_var, std::int64_t rows);
 
 }  // namespace tally::oracle

@@ -1,8 +1,8 @@
 // Over the elements g of all parameters' gradients.
 // (clip.1)  norm = sqrt(sum g²), sum |g| or max |g|: the 2-, the 1- or the inf-norm
-#include "oracle/case/kinds.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 NormOrder norm_of(const Choice& clip) {

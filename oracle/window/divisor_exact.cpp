@@ -7,10 +7,10 @@
 // The scale is divided out again (scaler_exact.cpp), so that exact gradients have it nowhere: their c_k has scale = 1.
 #include <numeric>
 
-#include "oracle/case/item_weights.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
 

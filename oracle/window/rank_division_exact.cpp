@@ -8,8 +8,8 @@
 // as it is.
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/tolerance/rounded.hpp"
-#include "oracle/window/rank_division.hpp"
+#include "oracle/tolerance/format.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle {
 namespace {

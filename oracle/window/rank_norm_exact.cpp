@@ -8,7 +8,7 @@
 
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
-#include "oracle/window/rank_norm.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle {
 

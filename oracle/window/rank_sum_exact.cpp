@@ -12,7 +12,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "oracle/window/rank_sums.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -2,8 +2,8 @@
 // and (batch_norm.2).
 // (running_statistics.1)  r <- (1 - m) r + m mean  for the mean
 // (running_statistics.2)  r <- (1 - m) r + m var n / (n - 1)  for the variance
+#include "oracle/exact/exact.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
 namespace {

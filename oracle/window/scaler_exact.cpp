@@ -1,8 +1,8 @@
 // A is the buffer of a window's gradients, of losses that were multiplied by the scale. Exact gradients never were, so
 // that no code here divides; what becomes of the scale after a window is its kind's file's (oracle/recipe).
 // (scaler.1)  g = A / scale
-#include "oracle/case/kinds.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 
 namespace tally::oracle {
 

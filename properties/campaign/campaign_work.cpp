@@ -1,5 +1,3 @@
-#include "properties/campaign/campaign_work.hpp"
-
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -8,13 +6,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "properties/campaign/campaign.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
 #include "properties/campaign/law_task.hpp"
-#include "properties/digits/training.hpp"
+#include "properties/campaign/training/training.hpp"
 #include "properties/faults/fault_names.hpp"
-#include "properties/triggers/coverage.hpp"
-#include "properties/triggers/reach.hpp"
 #include "reports/record/packed.hpp"
-#include "reports/record/totals.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 namespace {

@@ -1,5 +1,3 @@
-#include "properties/campaign/early_fork.hpp"
-
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +11,8 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+
+#include "properties/campaign/workers.hpp"
 
 namespace tally {
 namespace {

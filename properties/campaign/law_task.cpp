@@ -3,22 +3,16 @@
 #include <chrono>
 #include <iostream>
 
-#include "kernels/training_step/own_step.hpp"
+#include "kernels/training_step/run/own_step.hpp"
 #include "oracle/case/io.hpp"
-#include "properties/campaign/control_trials.hpp"
-#include "properties/campaign/corpus.hpp"
-#include "properties/campaign/dead_case.hpp"
-#include "properties/campaign/law_plan.hpp"
-#include "properties/campaign/plan_source.hpp"
+#include "properties/campaign/campaign.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/campaign/provenance/operation.hpp"
 #include "properties/campaign/shrink.hpp"
-#include "properties/campaign/strand.hpp"
-#include "properties/campaign/watchdog.hpp"
 #include "properties/campaign/workers.hpp"
-#include "properties/compare/certified.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/laws/designed.hpp"
-#include "properties/operations/operation_scope.hpp"
-#include "properties/triggers/coverage.hpp"
+#include "properties/judge/certified.hpp"
+#include "properties/laws/law.hpp"
 #include "reports/record/kernel_times.hpp"
 
 namespace tally {

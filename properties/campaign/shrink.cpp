@@ -1,3 +1,5 @@
+// From a failing plan to the smallest and roundest case that fails in the same way, its schedule of threads written
+// down.
 #include "properties/campaign/shrink.hpp"
 
 #include <algorithm>
@@ -7,18 +9,48 @@
 #include <functional>
 #include <tuple>
 
-#include "kernels/training_step/own_step.hpp"
+#include "kernels/device/executor/schedule.hpp"
+#include "kernels/training_step/run/own_step.hpp"
 #include "oracle/case/io.hpp"
-#include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
-#include "properties/campaign/listed_schedule.hpp"
-#include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/generators/rounder_values.hpp"
 #include "properties/generators/simpler_plans.hpp"
-#include "properties/laws/any_case.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/laws/law.hpp"
 
 namespace tally {
+namespace {
+
+/// The case's schedule as a list.
+std::vector<Preemption> choices_of(const Case& c, const RunOptions& subject, ExecutorKind executor) {
+  std::vector<Preemption> choices = c.execution.preemptions;
+  if (c.execution.schedule == 0) return choices;
+  RunOptions recording = subject;
+  recording.executor = executor;
+  recording.recorded = &choices;
+  run(c, recording);
+  return choices;
+}
+
+}  // namespace
+
+void with_listed_schedule(const Case& c, const RunOptions& subject, int attempts,
+                          const std::function<bool(const Case&)>& fails_alike) {
+  const auto under = [&](const std::vector<Preemption>& some) {
+    Case listed = c;
+    listed.execution.schedule = 0;
+    listed.execution.preemptions = some;
+    return fails_alike(listed);
+  };
+  for (const ExecutorKind executor : executors_built()) {  // a law may have run it on another one than the subject's
+    if (executor == ExecutorKind::cuda) continue;
+    const std::vector<Preemption> choices = choices_of(c, subject, executor);
+    if (choices.empty() || !under(choices)) continue;
+    tally::executor::fewest_preemptions(choices, attempts, under);
+    return;
+  }
+}
+
 namespace {
 
 constexpr int plan_attempts = 600, value_attempts = 1500, schedule_attempts = 300;

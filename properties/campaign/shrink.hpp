@@ -1,11 +1,21 @@
-// From a failing plan to the smallest and roundest case that fails in the same way.
+// From a failing plan to the smallest and roundest case that fails in the same way, its schedule of threads written
+// down.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "properties/campaign/campaign.hpp"
+#include "properties/laws/law.hpp"
 
 namespace tally {
+
+// A failing case whose drawn schedule is written down, and shrunk to the choices that matter.
+
+/// Tries the case with its drawn schedule as a list, then shorter lists. `fails_alike` remembers what still fails;
+/// asked at most `attempts` times. Does nothing for a case without a drawn schedule.
+void with_listed_schedule(const Case& c, const RunOptions& subject, int attempts,
+                          const std::function<bool(const Case&)>& fails_alike);
 
 /// How a case fails. Shrinking keeps it, so that it does not slip from one bug to another.
 struct FailureSignature {

@@ -5,11 +5,9 @@
 #include <optional>
 #include <tuple>
 
-#include "properties/compare/absent_stages.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/diagnosis/explained.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/diagnosis/telling_factor.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
 
 namespace tally {
 namespace {

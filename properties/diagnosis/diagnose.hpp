@@ -13,7 +13,7 @@ namespace tally {
 
 /// What the first failing check looks like, the likeliest first: a few, and every name that is as good as the first. A
 /// suspect is listed only if it says what the failing tensor and all others of its kind hold, to within their rounding
-/// (explained.hpp), and chance alone would do as well less than once in a thousand diagnoses, all that were tried
+/// (suspect.hpp), and chance alone would do as well less than once in a thousand diagnoses, all that were tried
 /// together. Ranked by what it leaves unexplained, as far as rounding lets it be told; then fewer fitted numbers; then
 /// by name. Empty when nothing fails, nothing fits, or the failing check has no tensor in this trace; a stage that
 /// left none at all is the suspect itself.

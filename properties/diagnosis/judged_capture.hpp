@@ -1,12 +1,15 @@
-// A recorded trace of a case, judged: what `tally check` says of it.
+// A recorded trace of a case, judged: what `tally check` says of it, which known bugs explain a failing check, and how
+// far the recipe, and the loop, are from the full batch. Defined in judged_capture.cpp, diagnose.cpp.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
-#include "properties/compare/whole_model.hpp"
+#include "oracle/case/case.hpp"
+#include "properties/judge/pieces.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -33,8 +36,38 @@ struct CaptureOptions {
   WholeModel whole = {};
 };
 
-/// By both hard lenses; what failed is split into its terms, restated (restated_causes.hpp) and diagnosed. A capture that
+/// By both hard lenses; what failed is split into its terms, restated (restatement.hpp) and diagnosed. A capture that
 /// declares no groups has them formed where its taps leave a gap.
 JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOptions& options = {});
+
+// What a captured recipe itself changes against the full batch, before any rounding.
+
+struct CaptureGap {
+  /// |accumulated - full batch| / |full batch| of the first window's gradient, both exact; nothing where it is not known.
+  std::optional<double> gradient;
+  /// What the gap is and where it comes from, or why it is not known; empty where there is none.
+  std::string sentence;
+};
+
+/// The gap is evaluated only where the normalisation or the statistics of a batch_norm can make one: else there is
+/// none. It is not known for a model whose layers are given by the capture, nor for one too large to be evaluated in a
+/// moment.
+CaptureGap gap_of_capture(const Case& c);
+
+/// Whether there is anything to evaluate.
+bool may_have_gap(const Case& c);
+
+// What a loop that fails does to the gradient: how far its own is from the one that its stated recipe gives.
+
+/// ‖loop - stated‖ / ‖stated‖ of the window's accumulated gradient, over all parameters.
+struct LoopGap {
+  int window = 0;
+  double gradient = 0;
+};
+
+/// The gap of the window that fails first. The end-to-end checks give it for known layers; for an opaque model, whose
+/// micro-batches' gradients are given, each is taken times what its loss's factor should have been over what it was.
+/// Nothing where too little was tapped, for ranks, and where nothing fails.
+std::optional<LoopGap> loop_gap(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
 
 }  // namespace tally

@@ -1,6 +1,4 @@
-// A restatement: what a loop may do in place of what its case says, as another recipe for the same trace. Where the case
-// fails and a restatement of it passes inside all its bounds, that is the cause, however few taps there are. One file an
-// idea; it registers itself. It bears the name of the suspect that says the same of a stage's own bits.
+// A restatement: what a loop may do in place of what its case says; a failed capture judged again under each.
 #pragma once
 
 #include <functional>
@@ -11,15 +9,20 @@
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
-#include "properties/compare/departure.hpp"
+#include "properties/lenses/loop_deviation.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
+
+// A restatement: what a loop may do in place of what its case says, as another recipe for the same trace. Where the case
+// fails and a restatement of it passes inside all its bounds, that is the cause, however few taps there are. One file an
+// idea; it registers itself. It bears the name of the suspect that says the same of a stage's own bits.
 
 /// One way to state it.
 struct Restated {
   std::function<void(Case& c)> change = {};  // the recipe, where a case can say it
   Departure departure = {};                  // and what no case can
-  bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (regrouped.hpp)
+  bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (restatement.hpp)
   /// How much it demands: how many numbers and rules are others than stated. The least of several is named first.
   int changed = 1;
   std::string sentence = {}, formula = {};  // where the restatement's own do not say it
@@ -41,5 +44,30 @@ struct RegisterRestatement {
 /// All of them, sorted by name.
 std::vector<const Restatement*> restatements();
 const Restatement* find_restatement(std::string_view name);
+
+// A trace read as that of a loop that takes a step after every micro-batch.
+
+/// The window that micro-batch k of window w becomes.
+int regrouped_window(const Case& c, int window, int micro_batch);
+/// The tap's name then. A stage of the whole window ran several times and left its first inputs and its last outputs.
+TapName regrouped(const Case& c, TapName name);
+/// Whether it speaks of windows as they were cut, and of no others: the schedule's, which count windows, and the items
+/// of a whole window.
+bool is_of_the_cut(const TapName& name);
+/// Without the taps that speak of windows as they were cut.
+Trace regrouped(const Case& c, const Trace& trace);
+/// Every micro-batch a window.
+Case regrouped(const Case& c);
+
+// A failed capture judged again under other recipes.
+
+/// Whether the capture is small enough to be judged some dozens of times.
+bool small_enough_to_restate(const Case& c, const Trace& trace);
+
+/// The restatements that pass inside all their bounds, the least demanding first, where `checks` of the statement fail.
+/// Everything that the statement was judged by must pass, nothing of it may have become vacuous or missing, and the
+/// error that made the statement fail must be larger than what the restatement's own bounds would let pass. A
+/// restatement that explains a part is none.
+std::vector<Suspicion> restated_causes(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
 
 }  // namespace tally

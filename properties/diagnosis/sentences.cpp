@@ -1,11 +1,21 @@
+// What a failing check or capture says in sentences: what is wrong, in which call, and what to change.
 #include "properties/diagnosis/sentences.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <string_view>
+#include <vector>
 
-#include "properties/compare/absent_stages.hpp"
-#include "properties/compare/lens.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/exact/exact.hpp"
+#include "properties/diagnosis/restatement.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
 
 namespace tally {
 namespace {
@@ -81,6 +91,180 @@ std::string absence_sentence(const TensorCheck& absent, std::vector<TensorCheck>
   const TensorCheck* next = first_failure(checks);
   return absent.tap + " is absent: the recipe demands " + absent.stage + ", which was not run" +
          (next == nullptr ? "" : "; behind it fails " + sentence_of(*next, ""));
+}
+
+namespace {
+
+/// `before` and `after` stand around what follows the prefix in a tensor's name.
+struct TapWords {
+  std::string_view stage, prefix, before, after;
+};
+
+constexpr std::array<TapWords, 25> all_tap_words{{
+    {"count", "items", "the number of items", ""},
+    {"loss", "in.factor", "what each item's loss is multiplied by", ""},
+    {"loss", "in.y", "the model's output, as the loss reads it", ""},
+    {"loss", "d.y", "the gradient of the model's output", ""},
+    {"loss", "loss", "the losses of the rows", ""},
+    {"backward", "d.", "the micro-batch's gradient of ", ""},
+    {"accumulate", "in.buffer.", "the gradient (.grad) of ", " before the micro-batch is added"},
+    {"accumulate", "buffer.", "the gradient (.grad) of ", " with the micro-batch added"},
+    {"reduce", "reduced.", "the sum over ranks of the gradient of ", ""},
+    {"overflow_check", "found", "whether an overflow was found", ""},
+    {"overflow_check", "in.buffer.", "the accumulated gradient of ", ""},
+    {"unscale", "in.buffer.", "the accumulated gradient of ", ""},
+    {"unscale", "d.", "the unscaled gradient of ", ""},
+    {"norm", "norm", "the norm of all gradients", ""},
+    {"clip", "coefficient", "what the clip multiplies gradients by", ""},
+    {"clip", "d.", "the clipped gradient of ", ""},
+    {"decay", "d.", "the gradient of ", " with its weight decay"},
+    {"optimizer", "in.d.", "the gradient of ", ", as the step reads it"},
+    {"optimizer", "in.learning_rate", "the learning rate of the step", ""},
+    {"optimizer", "in.step", "the steps that the optimizer has counted", ""},
+    {"schedule", "learning_rate", "the learning rate of the window", ""},
+    {"schedule", "step", "the steps that were taken", ""},
+    {"scaler", "scale", "the loss scale behind the window", ""},
+    {"scaler", "growth_counter", "the scaler's count of windows without an overflow", ""},
+    {"optimizer", "in.", "what the step reads of ", ""},
+}};
+
+}  // namespace
+
+std::string words_of_tap(const TapName& name) {
+  for (const TapWords& words : all_tap_words) {
+    const bool whole = words.prefix.back() != '.';
+    if (name.stage != words.stage) continue;
+    if (whole ? name.tensor != words.prefix : !name.tensor.starts_with(words.prefix)) continue;
+    const std::string rest = whole ? "" : name.tensor.substr(words.prefix.size());
+    return std::string(words.before) + rest + std::string(words.after);
+  }
+  if (name.stage == "optimizer") {
+    const std::string_view parameter = parameter_of_state(name.tensor);
+    if (parameter.empty()) return "the parameter " + name.tensor + " behind the step";
+    const std::string state = name.tensor.substr(0, name.tensor.size() - parameter.size() - 1);
+    return "the optimizer's " + state + " of " + std::string(parameter);
+  }
+  if (name.stage == "forward" && name.tensor.ends_with(".y") && !name.tensor.starts_with("in."))
+    return "the output of " + name.tensor.substr(0, name.tensor.size() - 2);
+  return "";
+}
+
+namespace {
+
+/// The likeliest kinds of call first.
+std::vector<std::string> calls_of(const std::string& stage) {
+  if (stage == "count" || stage == "loss") return {"loss", "backward"};
+  if (stage == "forward" || stage == "backward" || stage == "fork" || stage == "accumulate")
+    return {"backward", "loss"};
+  if (stage == "overflow_check" || stage == "unscale") return {"unscale", "step"};
+  if (stage == "norm" || stage == "clip") return {"clip", "step"};
+  return {"step"};
+}
+
+std::vector<std::string> calls_of(const Suspect* suspect, const std::string& failing_stage) {
+  if (suspect == nullptr) return calls_of(failing_stage);
+  if (!suspect->call.empty()) return {suspect->call};
+  const auto& stages = suspect->stages;
+  const bool enters = stages.empty() || std::find(stages.begin(), stages.end(), failing_stage) != stages.end();
+  return calls_of(enters ? failing_stage : stages.front());
+}
+
+}  // namespace
+
+std::optional<CodePlace> faulty_call(const JudgedCapture& judged, const std::map<std::string, CodePlace>& places) {
+  const TensorCheck* failure = first_failure(judged.checks);
+  if (failure == nullptr) return std::nullopt;
+  const Suspect* suspect = judged.suspects.empty() ? nullptr : find_suspect(judged.suspects.front().name);
+  for (const std::string& call : calls_of(suspect, tap_name_of(failure->tap).stage)) {
+    const auto found = places.find(call);
+    if (found != places.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// With a {letter} wherever a count may stand.
+std::string written(std::string_view name) {
+  if (const Suspect* suspect = find_suspect(name)) return suspect->remedy;
+  const Restatement* restatement = find_restatement(name);
+  return restatement == nullptr ? "" : restatement->remedy;
+}
+
+std::string count_in_text(long double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6Lg", value);
+  return text;
+}
+
+std::string filled(std::string text, const std::map<std::string, std::string>& counts) {
+  for (const auto& [letter, count] : counts) {
+    const std::string mark = "{" + letter + "}";
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + count.size()))
+      text.replace(at, mark.size(), count);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string remedy_of(std::string_view name) { return filled(written(name), {{"n_k", "n_k"}, {"N", "N"}, {"K", "K"}}); }
+
+std::string remedy_at(std::string_view name, const Case& c, const TapName& failure) {
+  const auto window = static_cast<std::size_t>(failure.window);
+  if (in_ranks(c) || window >= c.windows.size()) return remedy_of(name);
+  const auto micro_batch = static_cast<std::size_t>(std::max(failure.micro_batch, 0));
+  return filled(written(name), {{"n_k", count_in_text(oracle::micro_batch_items<long double>(c, window, micro_batch))},
+                                {"N", count_in_text(oracle::window_items<long double>(c, window))},
+                                {"K", std::to_string(c.windows[window].size())}});
+}
+
+namespace {
+
+/// What got / expected tells of the worst element, where that is a stage's own.
+std::string ratio_of(const Case& c, const Trace& trace, const TensorCheck& failure) {
+  const Tensor* got = trace.find(failure.tap);
+  if (failure.lens != "local" || got == nullptr || failure.expected == 0) return "";
+  const TapName at = tap_name_of(failure.tap);
+  return telling_factor(c, at.window, at.micro_batch, got->dtype, failure.got / failure.expected);
+}
+
+std::string told(const Case& c, const Trace& trace, const TensorCheck& failure) {
+  const bool by_element = failure.failure != FailureClass::order && failure.failure != FailureClass::precision;
+  if (!failure.message.empty() || !by_element) return sentence_of(failure, "");
+  const std::string words = words_of_tap(tap_name_of(failure.tap));
+  const std::string element = failure.worst_index.empty() ? failure.tap : element_of(failure);  // a number has none
+  return element + (words.empty() ? "" : ", " + words) + ": " + figures_of(failure, ratio_of(c, trace, failure));
+}
+
+/// "in stage loss", "between the stages unscale and optimizer".
+std::string within(const std::string& stage) {
+  const auto dots = stage.find("..");
+  if (dots == std::string::npos) return "in stage " + stage;
+  return "between the stages " + stage.substr(0, dots) + " and " + stage.substr(dots + 2);
+}
+
+}  // namespace
+
+std::string cause_of(const JudgedCapture& judged) {
+  const TensorCheck* failure = first_failure(judged.checks);
+  if (failure == nullptr) return "";
+  if (!judged.suspects.empty()) return judged.suspects.front().sentence;
+  return "the loop does otherwise than its recipe says, first " + within(failure->stage) + "; no cause is known";
+}
+
+std::vector<std::string> remedies_of(const Case& c, const JudgedCapture& judged) {
+  std::vector<std::string> all;
+  const TensorCheck* failure = first_failure(judged.checks);
+  for (const Suspicion& suspect : judged.suspects) all.push_back(remedy_at(suspect.name, c, tap_name_of(failure->tap)));
+  return all;
+}
+
+std::string sentence_of(const Case& c, const Trace& trace, const JudgedCapture& judged) {
+  const TensorCheck* failure = first_failure(judged.checks);
+  if (failure == nullptr) return "";
+  const std::string text = is_absent(*failure) ? absence_sentence(*failure, judged.checks) : told(c, trace, *failure);
+  return judged.suspects.empty() ? text : text + "; " + text_of(judged.suspects);
 }
 
 }  // namespace tally

@@ -1,15 +1,19 @@
-// A seeded bug: one stage of the training step, or one kernel, replaced. Faults live in a library of their own; the
-// shipped kernels never contain one. One file a fault; it registers itself.
+// A seeded bug: one stage of the training step, or one kernel, replaced, and how much of it is planted.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 
 namespace tally {
+
+// A seeded bug: one stage of the training step, or one kernel, replaced. Faults live in a library of their own; the
+// shipped kernels never contain one. One file a fault; it registers itself.
 
 /// A row of the catalogue, and how to install it.
 struct Fault {
@@ -17,7 +21,7 @@ struct Fault {
   std::string stage;              // where the local lens must find it
   std::string right, wrong;       // formulas
   std::string condition;          // when it shows
-  std::string knob;               // what its magnitude scales (magnitude.hpp): "value", "rows", ...; or "none"
+  std::string knob;               // what its magnitude scales (fault.hpp): "value", "rows", ...; or "none"
   std::string source;             // the public report it is modelled on
   std::vector<std::string> laws;  // laws that it breaks, best first: tried in this order
   /// The shipped stages with this bug in them; lives as long as the program.
@@ -31,5 +35,37 @@ struct RegisterFault {
 /// All faults, sorted by name.
 std::vector<const Fault*> faults();
 const Fault* find_fault(std::string_view name);
+
+// How much of a seeded bug is planted: at 1 it is as it was shipped, at 0 it is not there. A fault's *knob* says what a
+// magnitude between them scales:
+//
+//   value     numbers lie that share of the way from right to wrong: a factor, an argument, what a stage leaves
+//   elements  that share of a tensor's elements is wrong, spread evenly
+//   rows      that share of the rows is lost, in whole rows
+//   steps     that share of the steps is miscounted, in whole steps
+//   none      it is there or it is not
+
+/// The magnitude in this process; 1 unless an AtMagnitude lives.
+double magnitude();
+
+/// Plants every fault at this magnitude while it lives. Throws std::invalid_argument outside 0 ... 1.
+class AtMagnitude {
+ public:
+  explicit AtMagnitude(double magnitude);
+  ~AtMagnitude();
+  AtMagnitude(const AtMagnitude&) = delete;
+  AtMagnitude& operator=(const AtMagnitude&) = delete;
+
+ private:
+  double before_;
+};
+
+/// right + magnitude (wrong - right), in binary64; both ends are exact.
+double blend(double right, double wrong);
+float blend(float right, float wrong);
+/// The same in whole steps, none too many: rows that are left, say.
+std::int64_t blend_whole(std::int64_t right, std::int64_t wrong);
+/// Whether element i is among those that are wrong.
+bool hits(std::size_t i);
 
 }  // namespace tally

@@ -3,7 +3,6 @@
 
 #include "kernels/training_step/stages.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/faults/magnitude.hpp"
 
 namespace tally {
 

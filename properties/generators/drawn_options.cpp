@@ -1,14 +1,51 @@
+// What plans are drawn with: sizes, norms, options away from their usual values, elementwise layers, optimizers.
 #include "properties/generators/drawn_options.hpp"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "kernels/training_step/kind_steps.hpp"
-#include "oracle/case/sections.hpp"
-#include "properties/generators/option_values.hpp"
-#include "properties/generators/put_setting.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/file/parts.hpp"
+#include "oracle/case/sizes.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/settings.hpp"
 
 namespace tally {
+
+std::int64_t drawn_size(std::string_view name, executor::Schedule& random, std::int64_t most, std::int64_t least) {
+  constexpr std::uint64_t small = 4;
+  const std::int64_t first = std::max(least, declared_size(name).least);
+  const bool is_small = random.below(2) == 0;
+  const std::uint64_t more = random.below(small), at = random.next();
+  std::vector<std::int64_t> values = values_around_edges(name);
+  std::erase_if(values, [&](std::int64_t value) { return value < first || value > most; });
+  if (is_small || values.empty()) return std::min(most, first + static_cast<std::int64_t>(more));
+  return values[at % values.size()];
+}
+
+std::vector<std::string> norms_of_rows() {
+  std::vector<std::string> kinds;
+  for (const Contract* contract : contracts_of("layer"))
+    if (contract->norm && !contract->row_statistics.empty()) kinds.push_back(contract->kind);
+  return kinds;
+}
+
+void draw_norms(Plan& plan) {
+  constexpr std::uint64_t apart_of_kinds = 0x6c8e9cf5u;
+  executor::Schedule random(plan.seed ^ apart_of_kinds);
+  const std::vector<std::string> kinds = norms_of_rows();
+  for (Layer& drawn : plan.hidden) {
+    if (drawn.kind != "layer_norm") continue;
+    const std::string& kind = kinds[random.below(kinds.size())];
+    if (kind != drawn.kind) drawn = layer(kind, drawn.name, {{"affine", drawn.flag("affine")}});
+  }
+}
+
 namespace {
 
 constexpr std::uint64_t one_case_in = 4;
@@ -54,6 +91,66 @@ void fit_options(Plan& plan) {
   if (plan.loss.kind != "cross_entropy") plan.execution.kernels.erase("head_loss");
   if (const auto math = plan.execution.kernels.find("gemm.math"); math != plan.execution.kernels.end())
     if (math->second == "tf32" && !plan.precision.tf32) math->second = "default";
+}
+
+namespace {
+
+bool is_elementwise(const std::string& family) {
+  const StandardKernels& kernels = standard_kernels(ExecutorKind::host);
+  const auto forward = kernels.find(family + ".forward");
+  return forward != kernels.end() && forward->second->arguments == typeid(ActivationArguments);
+}
+
+/// The elementwise forms of a kind; none where its kernels are not elementwise.
+std::vector<Layer> forms_of(const Contract& contract) {
+  if (contract.kernels_by.empty())
+    return is_elementwise(contract.kind) ? std::vector{layer(contract.kind)} : std::vector<Layer>{};
+  const auto chosen = std::ranges::find(contract.options, contract.kernels_by, &Option::name);
+  std::vector<Layer> forms;
+  for (const std::string& word : chosen->words) {
+    if (is_elementwise(contract.kind + "_" + word))
+      forms.push_back(layer(contract.kind, "", {{contract.kernels_by, word}}));
+  }
+  return forms;
+}
+
+std::size_t place_of(const ActivationForms& activation) {
+  static constexpr std::array known{"relu", "tanh", "sigmoid", "gelu"};
+  return static_cast<std::size_t>(std::ranges::find(known, activation.kind) - known.begin());
+}
+
+}  // namespace
+
+const std::vector<ActivationForms>& activations_by_kind() {
+  static const std::vector<ActivationForms> all = [] {
+    std::vector<ActivationForms> found;
+    for (const Contract* contract : drawn_contracts_of("layer")) {
+      if (auto forms = forms_of(*contract); !forms.empty()) found.push_back({contract->kind, std::move(forms)});
+    }
+    std::ranges::stable_sort(found, {}, place_of);
+    return found;
+  }();
+  return all;
+}
+
+const std::vector<Layer>& activations() {
+  static const std::vector<Layer> all = [] {
+    std::vector<Layer> found;
+    for (const ActivationForms& activation : activations_by_kind())
+      found.insert(found.end(), activation.forms.begin(), activation.forms.end());
+    return found;
+  }();
+  return all;
+}
+
+const std::vector<std::string>& further_optimizers() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> found;
+    for (const Contract* contract : contracts_of("optimizer"))
+      if (contract->kind != "sgd" && contract->kind != "adam") found.push_back(contract->kind);
+    return found;
+  }();
+  return all;
 }
 
 }  // namespace tally

@@ -1,17 +1,14 @@
-#include "properties/generators/pipeline_plan.hpp"
-
 #include <algorithm>
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/graph.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/running_values.hpp"
-#include "properties/generators/attention_plan.hpp"
+#include "oracle/case/sharding.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/drawn_size.hpp"
+#include "properties/generators/drawn_options.hpp"
+#include "properties/generators/random_plan.hpp"
+#include "properties/generators/token_plan.hpp"
 
 namespace tally {
 namespace {

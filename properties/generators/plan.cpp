@@ -5,18 +5,13 @@
 #include <stdexcept>
 
 #include "kernels/device/executor/schedule.hpp"
-#include "oracle/case/generations.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/layers/contract.hpp"
-#include "properties/generators/case_frame.hpp"
+#include "oracle/case/sharding.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/pipeline_plan.hpp"
-#include "properties/generators/tensors.hpp"
+#include "properties/generators/random_plan.hpp"
 
 namespace tally {
 

@@ -1,5 +1,5 @@
-// A plan: the few choices a case is drawn from. RapidCheck draws and shrinks plans; case_of() turns one into a case,
-// always the same one.
+// A plan: the few choices a case is drawn from, the case without its tensors, and the tensors drawn for it. Defined in
+// plan.cpp, tensors.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,11 @@
 
 namespace tally {
 
+// A plan: the few choices a case is drawn from. RapidCheck draws and shrinks plans; case_of() turns one into a case,
+// always the same one.
+
 /// Values of the tensors: ordinary random data, or dyadic data for which every sum is exact in any order; of few bits,
-/// or of as many as the formats hold, cancelling (cancelling_data.hpp).
+/// or of as many as the formats hold, cancelling (exact_cases.hpp).
 enum class Data { ordinary, exact, cancelling };
 
 /// A model over tokens: `input` is its vocabulary, and before the hidden layers come an embedding, "wte", and maybe
@@ -48,7 +51,8 @@ struct Plan {
   bool recomputes_some = false;  // with execution.recompute: of some layers alone, drawn from the seed
   Data data = Data::ordinary;
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
-  std::string values;  // of x: a family of drawings, "tiny"; as in ordinary/start.hpp, "pytorch/digits"; empty: normal
+  std::string
+      values;  // of x: a family of drawings, "tiny"; as in properties/generators/ordinary/ordinary_plan.hpp, "pytorch/digits"; empty: normal
   bool far_mean = false;  // biases of hidden layers of 2^10: what a norm after them sees is far from zero
   bool constant = false;  // what a norm behind a linear layer sees of each row, or column, is one large number
   std::uint64_t seed = 1;
@@ -62,5 +66,14 @@ Case case_of(const Plan& plan);
 std::vector<Layer> earlier_layers(const Plan& plan);
 /// Features entering the last layer.
 std::int64_t hidden_features(const Plan& plan);
+
+// A planned case without its tensors, so that a rule may be asked before they are drawn.
+
+Case case_frame(const Plan& plan);
+
+// Draws every tensor of a planned case.
+
+/// Fills c.tensors; the rest of the case must stand already.
+void draw_tensors(const Plan& plan, Case& c);
 
 }  // namespace tally

@@ -1,15 +1,12 @@
-#include "properties/generators/put_setting.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/rules.hpp"
-#include "oracle/case/sections.hpp"
-#include "properties/generators/case_frame.hpp"
+#include "oracle/case/rules/rules.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/option_values.hpp"
+#include "properties/generators/plan.hpp"
 #include "properties/generators/settings.hpp"
 
 namespace tally {

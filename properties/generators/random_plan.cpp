@@ -5,16 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/kernel_registry.hpp"
-#include "oracle/case/formats.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/title.hpp"
-#include "oracle/layers/contract.hpp"
-#include "properties/generators/activations.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/optimizers.hpp"
+#include "properties/generators/drawn_options.hpp"
 
 namespace tally {
 namespace {

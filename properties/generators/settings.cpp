@@ -4,11 +4,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/sections.hpp"
-#include "properties/generators/option_values.hpp"
+#include "oracle/case/sharding.hpp"
+#include "properties/generators/choices.hpp"
 
 namespace tally {
 namespace {

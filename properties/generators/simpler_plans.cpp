@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/running_values.hpp"
-#include "properties/generators/adapters.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {

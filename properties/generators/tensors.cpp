@@ -1,17 +1,14 @@
-#include "properties/generators/tensors.hpp"
-
 #include <cmath>
 #include <numeric>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/pairs.hpp"
-#include "oracle/layers/contract.hpp"
-#include "properties/generators/cancelling_data.hpp"
-#include "properties/generators/ordinary/images.hpp"
-#include "properties/generators/ordinary/start.hpp"
+#include "oracle/case/rows.hpp"
+#include "properties/generators/exact_cases.hpp"
+#include "properties/generators/ordinary/ordinary_plan.hpp"
+#include "properties/generators/plan.hpp"
 
 namespace tally {
 namespace {

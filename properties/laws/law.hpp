@@ -1,5 +1,5 @@
-// A law: one sentence that must hold for every case in its domain, and a control that must differ, so that a law that
-// cannot fail is noticed. One file a law; it registers itself. Which seeded faults break it, the faults say.
+// A law: one sentence that must hold for every case in its domain, a control that must differ, and what becomes of
+// outcomes.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/case.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
+
+// A law: one sentence that must hold for every case in its domain, and a control that must differ, so that a law that
+// cannot fail is noticed. One file a law; it registers itself. Which seeded faults break it, the faults say.
 
 /// What one law found on one case.
 struct Outcome {
@@ -55,5 +58,53 @@ struct RegisterLaw {
 /// All laws, sorted by name.
 std::vector<const Law*> laws();
 const Law* find_law(std::string_view name);
+
+// Laws that narrow the plans they are drawn from, but can judge any case: a case that breaks one may shrink below what
+// the law would draw.
+
+/// Stands beside the law's own record, in its file.
+struct RegisterAnyCase {
+  explicit RegisterAnyCase(const std::string& law);
+};
+
+/// Whether `holds` of this law may be asked of a case that its `shape` would not give. What the lenses then find in one
+/// stage is a failure like any other; a relation between runs need not be.
+bool judges_any_case(std::string_view law);
+
+// Laws whose plans are designed one after another, by seed: none of theirs is bred from an earlier one.
+
+/// Stands beside the law's own record, in its file.
+struct RegisterDesigned {
+  explicit RegisterDesigned(const std::string& law);
+};
+
+bool is_designed(std::string_view law);
+
+// What laws do with outcomes: checks are added, relations required, and at the end all of it is settled into a status.
+
+/// Adds a check and takes the outcome down to it: fail beats all, vacuous only if nothing passed.
+void add(Outcome& outcome, TensorCheck check);
+void add(Outcome& outcome, const Outcome& other);
+
+/// Fails the outcome with this message unless `holds`; a check of lens "relation" records it. `tap`: what the relation
+/// is about, a tap where it is about one tensor.
+void require(Outcome& outcome, bool holds, const std::string& tap, const std::string& stage,
+             const std::string& message);
+
+/// Every tap of these stages whose bits both runs promise (judge.hpp) must be equal in both (±0 as one value).
+void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& got,
+                        const std::vector<std::string>& stages, const std::string& message);
+
+/// Whether any tap of these stages differs in bits between two traces, or exists in one only.
+bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>& stages);
+
+/// Settles status and message from the checks; call once at the end of a law. Vacuous where every gradient is exactly
+/// zero.
+Outcome settled(Outcome outcome);
+
+/// The outcome of a case that was not drawn for the law: not run, with what the law needs.
+Outcome not_for(const std::string& what_it_needs);
+/// A settled outcome that passes counts for nothing: it is vacuous, for this reason.
+Outcome vacuous(Outcome outcome, const std::string& reason);
 
 }  // namespace tally

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "oracle/case/cut_rows.hpp"
-#include "oracle/case/formats.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/running_values.hpp"
+#include "oracle/case/batch.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/tensors/tensor.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 

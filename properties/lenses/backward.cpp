@@ -1,12 +1,11 @@
 // Backward, and the gradients of what several layers read.
 #include <algorithm>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/tolerance/added_in_turn.hpp"
-#include "oracle/tolerance/head_loss.hpp"
-#include "oracle/tolerance/ordered_sum.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/table_rows.hpp"
-#include "properties/compare/stack.hpp"
+#include "properties/judge/rows.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "oracle/case/counted.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/sequences.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/case/sharding.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/lenses/stages.hpp"
 

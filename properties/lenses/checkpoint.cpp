@@ -1,9 +1,8 @@
 // Where the number of ranks changes: what they write down is what their last window left, and what the next ones take
 // up is what those wrote down, bit for bit where it is tapped. All of it is copies, whatever pieces each keeps.
-#include "oracle/case/generations.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/sharding.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "oracle/case/kinds.hpp"
+#include "oracle/case/contract.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

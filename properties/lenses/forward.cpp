@@ -1,15 +1,14 @@
 // Forward, layer by layer, and the running statistics of batch norm.
 #include <algorithm>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/tolerance/head_loss.hpp"
-#include "oracle/tolerance/ordered_sum.hpp"
-#include "oracle/tolerance/rounded.hpp"
-#include "oracle/window/predicted_stages.hpp"
-#include "properties/compare/stack.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
+#include "oracle/window/bound_stages.hpp"
+#include "properties/judge/rows.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -1,9 +1,7 @@
 // The lenses of a whole trace.
-#include "oracle/case/generations.hpp"
 #include "oracle/case/ranks.hpp"
-#include "properties/compare/in_order.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/rank_checks.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ranks/rank_checks.hpp"
 #include "properties/lenses/walk.hpp"
 
 namespace tally {

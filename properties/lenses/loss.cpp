@@ -1,9 +1,7 @@
 // The loss.
-#include "oracle/case/kinds.hpp"
-#include "oracle/tolerance/head_loss.hpp"
-#include "properties/compare/class_targets.hpp"
-#include "properties/compare/folded_factor.hpp"
-#include "properties/compare/item_weights.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "properties/judge/loss_inputs.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

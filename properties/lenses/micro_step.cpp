@@ -1,11 +1,10 @@
 // A micro-step under a lens that expects: ranks that put its statistics together go through the layers side by side.
 #include <optional>
 
-#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/layers/pooled_norm.hpp"
-#include "oracle/window/step_statistics.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/exact/standardise.hpp"
+#include "oracle/window/rank_stages.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

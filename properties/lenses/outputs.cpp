@@ -2,12 +2,12 @@
 // and their spread.
 #include <algorithm>
 
-#include "oracle/tolerance/certifying.hpp"
-#include "properties/compare/ahead.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/right_sums.hpp"
+#include "oracle/tolerance/rule.hpp"
+#include "properties/judge/evaluation.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ordered_parts.hpp"
 #include "properties/lenses/walk.hpp"
-#include "reports/record/spread.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 namespace {

@@ -1,15 +1,13 @@
 // The stages of a pipeline: what travels arrives bit for bit, what one of them found all act upon, the norm is that of
 // all, and numbers that every stage has for itself are alike.
-#include "oracle/case/pipeline.hpp"
-
 #include <algorithm>
 
-#include "kernels/trace/pipe_tag.hpp"
+#include "kernels/trace/tap_name.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/window/rank_norm.hpp"
-#include "properties/compare/lens.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/window/rank_stages.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -1,17 +1,14 @@
 // What ranks do together: the sums of their buffers, or of their gradients, and the flag that all of them act upon.
+#include "oracle/window/rank_stages.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/running_values.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/window/rank_division.hpp"
-#include "oracle/window/rank_sums.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/sharding.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

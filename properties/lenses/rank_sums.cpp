@@ -1,14 +1,11 @@
 // Sums over ranks under a lens that expects: of all ranks together, or of one with what the others tapped.
-#include "oracle/window/rank_sums.hpp"
-
 #include <utility>
 
-#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/window/rank_division.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/window/rank_stages.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

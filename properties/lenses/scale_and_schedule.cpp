@@ -1,8 +1,8 @@
 // What follows the step: the scaler, and the schedule.
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/window/predicted_stages.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/window/bound_stages.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

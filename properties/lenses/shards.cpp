@@ -1,14 +1,12 @@
 // Ranks that share the optimizer: what each finds of its own pieces, the norm over the pieces of all, and the parameters
 // put together again. Every trace has the pieces of all put together (ranks_of_trace.hpp).
-#include "oracle/case/shards.hpp"
-
 #include <algorithm>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/window/rank_norm.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/window/rank_stages.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

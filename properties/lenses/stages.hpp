@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/case/micro_steps.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/lenses/walk.hpp"
 
 namespace tally {

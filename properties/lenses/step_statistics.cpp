@@ -1,13 +1,11 @@
 // Statistics that ranks put together of a micro-step: what each works out of its own rows, and what all have of it.
-#include "oracle/window/step_statistics.hpp"
-
 #include <numeric>
 #include <optional>
 
-#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/layers/pooled_norm.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/exact/standardise.hpp"
+#include "oracle/window/rank_stages.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

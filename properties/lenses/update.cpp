@@ -3,13 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/window/predicted_stages.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/window/bound_stages.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/pairs.hpp"
-#include "oracle/case/pipeline.hpp"
-#include "oracle/case/sequences.hpp"
-#include "oracle/tolerance/certifying.hpp"
-#include "properties/compare/ahead.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/right_sums.hpp"
-#include "properties/compare/tensor_rows.hpp"
-#include "reports/record/spread.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/tolerance/rule.hpp"
+#include "properties/judge/evaluation.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ordered_parts.hpp"
+#include "properties/judge/rows.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 const char* word_of(Lens lens) { return lens == Lens::local ? "local" : lens == Lens::group ? "group" : "end_to_end"; }

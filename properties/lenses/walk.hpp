@@ -15,13 +15,12 @@
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/graph/layer_view.hpp"
-#include "oracle/tolerance/predicted_layer.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/compare/departure.hpp"
-#include "properties/compare/evaluation.hpp"
-#include "properties/compare/held_tensor.hpp"
-#include "properties/compare/spread.hpp"
-#include "properties/compare/whole_model.hpp"
+#include "properties/judge/evaluation.hpp"
+#include "properties/judge/pieces.hpp"
+#include "properties/judge/spread.hpp"
+#include "properties/lenses/loop_deviation.hpp"
 #include "properties/lenses/value.hpp"
 
 namespace tally {
@@ -281,7 +280,7 @@ bool is_decided(const Walk& walk);
 /// All windows, one after another. What the other ranks handed over is as they tapped it, for one rank's part.
 void walk_all(Walk& walk);
 /// The same under the local lens, and a sample of what was expected evaluated again where one is asked for
-/// (properties/compare/certified.hpp).
+/// (properties/judge/certified.hpp).
 void walk_all_and_sample(Walk& walk);
 
 /// What the ranks of one generation are expected to leave to the next, from the case alone.

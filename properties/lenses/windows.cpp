@@ -2,18 +2,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "oracle/case/generations.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
-#include "oracle/tolerance/with_spread.hpp"
-#include "properties/compare/certified.hpp"
-#include "properties/compare/in_order.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/rank_checks.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/sharding.hpp"
+#include "oracle/tolerance/switches.hpp"
+#include "properties/judge/certified.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ranks/rank_checks.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

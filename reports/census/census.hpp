@@ -11,6 +11,12 @@
 
 namespace tally {
 
+// The storage formats as results name them.
+
+/// Those of oracle/case/tensors/tensor.hpp, in its order; a test holds the two together, as reports include nothing of
+/// there.
+inline constexpr std::array storage_precisions{"fp32", "fp16", "bf16"};
+
 /// The larger of a case's two ratios; NaN if either is.
 double ratio_of(const CaseRecord& c);
 /// NaN above infinity above every number.

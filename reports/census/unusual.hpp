@@ -1,8 +1,7 @@
-// How unusual it is that a right kernel uses as much of its bound: by the tensors of clean cases that a kept
-// study counted. A bound of one rounding is always reached, so what counts is the share used beyond it
-// (TensorCheck::excess).
+// How unusual it is that a right kernel uses as much of its bound, and what a run showed of every kernel.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,6 +10,10 @@
 #include "reports/record/record.hpp"
 
 namespace tally {
+
+// How unusual it is that a right kernel uses as much of its bound: by the tensors of clean cases that a kept
+// study counted. A bound of one rounding is always reached, so what counts is the share used beyond it
+// (TensorCheck::excess).
 
 /// The usual excess of one operation in one format of storage.
 struct UsualExcess {
@@ -53,5 +56,23 @@ double used_of(const CaseRecord& c, const Usual& usual);
 /// Passing cases, the most unusual first: by share, then excess, then r, then id. The rest of by_severity() stands in
 /// front as it is.
 std::vector<const CaseRecord*> by_unusualness(const Results& results, const Usual& usual);
+
+// What a run showed of every kernel: by operation, variant and format of its tensors.
+
+struct KernelResult {
+  std::string operation, variant, format;
+  std::uint64_t cases = 0, checks = 0, vacuous = 0, shapes = 0;
+  std::uint64_t paths = 0, paths_seen = 0;  // of its launches in all formats; 0 where none is declared
+  double ratio = 0, roundings = 0;          // the worst r, the widest bound in last roundings
+  double excess = 0, share = 1;             // the most unusual use of a bound, and the share of clean tensors above it
+  const CaseRecord* worst = nullptr;        // of that; nullptr where nothing goes beyond the last rounding
+
+  std::string name() const { return variant.empty() ? operation : operation + "/" + variant; }
+  /// No room in any bound for a second rounding as large as the last: r reaches 1 by design.
+  bool one_rounding() const { return roundings < 2; }
+};
+
+/// The most unusual first, then by name and format. Failing cases are in none: they hold no operations.
+std::vector<KernelResult> kernel_results(const Results& results, const Usual& usual);
 
 }  // namespace tally

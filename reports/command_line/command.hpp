@@ -1,5 +1,5 @@
-// A command of `tally`: its name, what --help says of it, its options, and what it does. One file a command, in
-// commands/; it registers itself.
+// A command of `tally`: its name, what --help says of it, its options, and what it does; and the parser made of all.
+// One file a command, in commands/; it registers itself.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,8 @@ struct Command {
   /// Adds its options to the parser of the command; the action reads what they were given. None for a command that has
   /// commands of its own.
   std::function<Action(CLI::App& command)> bind = nullptr;
-  /// What runs the action, which throws nothing, where the program should not by itself (verify/own_process.hpp).
+  /// What runs the action, which throws nothing, where the program should not by itself
+  /// (reports/command_line/verify/kept_run.hpp).
   int (*around)(const Action& action) = nullptr;
 };
 
@@ -50,5 +51,16 @@ std::function<Action(CLI::App&)> with_options(void (*add)(CLI::App&, Options&), 
     return [run, options] { return run(*options); };
   };
 }
+
+// The program's parser, made of all registered commands.
+
+/// What the arguments ask for; no command before they are parsed.
+struct Chosen {
+  const Command* command = nullptr;
+  Action action;
+};
+
+/// Parsing sets `chosen`, which must outlive the parser. Options have their defaults, whatever was parsed before.
+std::unique_ptr<CLI::App> parser_of_commands(Chosen& chosen);
 
 }  // namespace tally::command_line

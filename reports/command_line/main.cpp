@@ -10,16 +10,14 @@
 #include <sstream>
 
 #include "kernels/device/device.hpp"
-#include "kernels/subjects/process/interrupted_step.hpp"
+#include "kernels/subjects/process/step_limits.hpp"
 #include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/window/answer.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "oracle/exact/answer.hpp"
+#include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/parser.hpp"
 #include "reports/command_line/part.hpp"
-#include "reports/text/nearest.hpp"
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line {
 namespace {

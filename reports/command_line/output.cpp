@@ -1,6 +1,6 @@
 #include "reports/command_line/output.hpp"
 
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line {
 namespace {

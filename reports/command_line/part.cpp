@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "oracle/case/regular_file.hpp"
+#include "oracle/case/tensors/regular_file.hpp"
 #include "oracle/registered_files.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/tree.hpp"

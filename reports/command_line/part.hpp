@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line {
 

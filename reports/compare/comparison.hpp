@@ -1,5 +1,5 @@
-// Two runs of the same cases: which bits changed, and whether accuracy did.
-// Defined in comparison.cpp, comparison_markdown.cpp, comparison_text.cpp, decision.cpp.
+// Two runs of the same cases: which bits changed, whether accuracy did, which kernels changed by themselves, and what
+// is faster. Defined in comparison.cpp, comparison_text.cpp, kernel_changes.cpp, timing.cpp.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "reports/compare/accuracy.hpp"
 #include "reports/compare/entry.hpp"
+#include "reports/record/kernel_times.hpp"
 
 namespace tally {
 
@@ -85,5 +85,92 @@ inline constexpr std::size_t markdown_limit = 900'000;
 /// The same for a pull request, at most `limit` bytes.
 std::string comparison_markdown(const Comparison& comparison, std::size_t limit = markdown_limit,
                                 const FileOfKernel& file_of = {});
+
+// Which kernels changed by themselves, and which only computed on what those changed.
+
+/// One kernel, with what changed of it in each precision.
+struct KernelChange {
+  std::string operation, variant;             // that runs now; a fused pass is its own operation
+  std::string before;                         // the name of the kernel that ran before, where it was another one
+  std::vector<const OperationChange*> parts;  // of the comparison, by precision
+
+  std::string name() const { return variant.empty() ? operation : operation + "/" + variant; }
+  std::uint64_t changed() const, cases() const, own() const, tested() const;
+  /// The one whose accuracy is the worst: worse, undecided, better, the same; of equal ones the largest factor.
+  const OperationChange& worst() const;
+};
+
+struct KernelChanges {
+  std::vector<KernelChange> own;       // other bits from equal inputs, or another kernel; the worst first
+  std::vector<KernelChange> followed;  // other bits, and no case where the inputs were equal
+  std::vector<KernelChange> varied;    // other bits from equal inputs, as they may: their bits need not repeat
+};
+
+/// Whether the kernel itself changed: other bits from equal inputs, where equal inputs give equal bits, or another
+/// kernel in its place. One that need not repeat its bits shows only where its accuracy changed.
+bool changed_by_itself(const OperationChange& change, bool bits_repeat);
+
+/// They point into the comparison.
+KernelChanges kernel_changes_of(const Comparison& comparison);
+
+/// How the text is written.
+struct ChangesText {
+  FileOfKernel file_of;  // none: no files are named
+  bool all = false;      // every kernel in every precision, what followed too; else what fits on a screen
+};
+
+/// The kernels that changed, each with its file and what became of it in each precision; then in one line what
+/// followed. Empty where nothing changed.
+std::string text_of(const KernelChanges& changes, const ChangesText& how);
+
+/// "accuracy the same: error 1x [1, 1.02] of before".
+std::string accuracy_words(const Accuracy& accuracy);
+
+// Which of two programs is faster, from runs made in turn.
+
+struct Timing {
+  std::vector<double> before, now;       // seconds of each pair of runs
+  double factor = 1, low = 1, high = 1;  // median of now / before and its limits
+  std::string verdict;                   // "faster", "slower", "undecided"
+};
+
+/// The limits are those of the median of the pairs; "undecided" unless a limit lies beyond 1 and enough pairs were run
+/// to have shown it (five: 2^-5 < 0.05). Throws std::invalid_argument where the lists differ in length or are empty.
+Timing timing_of(std::vector<double> before, std::vector<double> now);
+
+/// "time of the campaign 1.02x [0.98, 1.05] undecided, 5 pairs of runs".
+std::string text_of(const Timing& timing);
+
+// Which kernel operations are faster or slower, from the same cases run by two programs in turn.
+
+/// A factor within this is none; and so many pairs of runs, all alike, a verdict takes.
+inline constexpr double tolerated_slowdown = 1.1;
+inline constexpr std::size_t deciding_pairs = 3;
+
+/// The times of one pair of runs.
+struct TimedPair {
+  std::vector<KernelTime> before, now;
+};
+
+struct KernelTiming {
+  std::string operation, precision;
+  std::size_t cases = 0, pairs = 0;
+  double factor = 1, low = 1, high = 1;  // median over the cases of now / before, and limits
+  std::string verdict;                   // "faster", "slower", "same", "undecided"
+};
+
+/// By operation and precision, of cases that both timed. A case's logarithm of now / before is the mean over the pairs;
+/// the limits enclose the bootstrap limits of the median over the cases and every pair's own median, since what slows a
+/// whole run slows all its cases alike.
+///   slower     the lower limit above the tolerated factor, deciding_pairs of runs at least, and the signed-rank test
+///              over the cases, corrected for all operations (Holm)
+///   faster     the mirror of it
+///   same       both limits within the tolerated factor, deciding_pairs at least
+///   undecided  else
+std::vector<KernelTiming> kernel_timings_of(const std::vector<TimedPair>& pairs);
+
+/// The decided ones, worst first, and what the others come to; empty where nothing was timed.
+std::string kernel_timings_text(const std::vector<KernelTiming>& timings);
+std::string kernel_timings_markdown(const std::vector<KernelTiming>& timings);
 
 }  // namespace tally

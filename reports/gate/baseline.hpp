@@ -1,5 +1,5 @@
 // What was found and accepted before: a JSON file, one case a line, so that changes merge line by line.
-// Defined in baseline.cpp, baseline_json.cpp.
+// Defined in baseline.cpp.
 #pragma once
 
 #include <compare>

@@ -1,13 +1,16 @@
-// The keys of a baseline file, once, for the writer and the reader.
+// The keys of a baseline file and of a history's line, once, for writers and readers.
 #pragma once
 
 #include <stdexcept>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/history/history.hpp"
 #include "reports/record/fields.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally {
+
+// The keys of a baseline file, once, for the writer and the reader.
 
 template <class Archive, Is<Machine> R>
 void fields(Archive& a, R& r) {
@@ -54,6 +57,20 @@ template <class Archive, Is<Baseline> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("blessings", r.blessings), a("cases", r.cases), a("faults", r.faults);
   a.optional("replaced", r.replaced, !r.replaced.empty());
+}
+
+// The keys of a history's line, once, for the writer and the reader.
+
+template <class Archive, Is<PrecisionHistory> R>
+void fields(Archive& a, R& r) {
+  a("precision", r.precision), a("cases", r.cases), a("failed", r.failed);
+  a("worst_ratio", r.worst_ratio), a("median_ratio", r.median_ratio);
+}
+
+template <class Archive, Is<HistoryEntry> R>
+void fields(Archive& a, R& r) {
+  a("schema", r.schema), a("commit", r.commit), a("machine", r.machine), a("drawn", r.drawn);
+  a("verdict", r.verdict), a("precisions", r.precisions);
 }
 
 }  // namespace tally

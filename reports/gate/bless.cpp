@@ -8,9 +8,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "reports/compare/pairs.hpp"
-#include "reports/gate/pending.hpp"
-#include "reports/gate/reason.hpp"
+#include "reports/compare/entry.hpp"
 
 namespace tally {
 namespace {

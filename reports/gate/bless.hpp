@@ -1,4 +1,5 @@
-// Changes a baseline: accepts a run's numbers, with a reason; takes out what is gone; takes over what became better.
+// Changes a baseline: accepts a run's numbers, with a reason; takes out what is gone; takes over what became better;
+// and what the gate would let be blessed. Defined in bless.cpp, pending.cpp.
 #pragma once
 
 #include <stdexcept>
@@ -6,9 +7,12 @@
 #include <vector>
 
 #include "reports/gate/baseline.hpp"
-#include "reports/record/not_written.hpp"
+#include "reports/record/files.hpp"
 
 namespace tally {
+
+/// What is wrong with a reason: empty, or no more than that something was updated; else empty.
+std::string complaint_about(const std::string& reason);
 
 struct BlessOptions {
   std::string reason;     // must say something
@@ -39,5 +43,26 @@ BlessReport prune(const Results& results, const std::string& file, const BlessOp
 
 /// Blesses what became better alone: cases whose worst r fell while no operation's drift grew.
 BlessReport tighten(const Results& results, const std::string& file, const BlessOptions& options);
+
+// What the gate would let be blessed, kept beside the results: bless takes it without them.
+
+/// A baseline's document of what is new or changed against `kept` alone, under one blessing of that commit and without
+/// a reason yet. Holds no cases and no faults where nothing is to be blessed, or where nothing may be: the run did not
+/// pass, or is incomplete. Names the cases that others stand for.
+Baseline pending_of(const Results& results, const Baseline& kept, const std::string& commit);
+
+/// What `kept` holds of the same machine and draw in the places of what is pending: its old values. Sorted.
+std::vector<CaseEntry> before_pending(const Baseline& pending, const Baseline& kept);
+
+/// Whether it is one: a single blessing that has no reason yet. A baseline has its reasons.
+bool is_left_by_gate(const Baseline& document);
+
+/// Whether the file holds one or a baseline, by its first key. False where it cannot be read.
+bool is_pending(const std::string& file);
+
+/// Replaces or adds the entries that match in the baseline `file`, and takes out those that other ones stand for now;
+/// what is gone without another in its place is prune()'s. Throws as bless() does, and for a document that has a reason
+/// already or not exactly one blessing.
+BlessReport bless_pending(const Baseline& pending, const std::string& file, const BlessOptions& options);
 
 }  // namespace tally

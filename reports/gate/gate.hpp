@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/compare/kernel_changes.hpp"
+#include "reports/compare/comparison.hpp"
 #include "reports/gate/baseline.hpp"
 #include "reports/gate/waivers.hpp"
 

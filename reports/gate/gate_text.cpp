@@ -2,9 +2,7 @@
 #include <set>
 
 #include "reports/gate/gate.hpp"
-#include "reports/text/columns.hpp"
-#include "reports/text/numbers.hpp"
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally {
 namespace {

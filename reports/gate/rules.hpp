@@ -1,5 +1,5 @@
 // The gates one by one; each adds what it finds.
-// Defined in bound_gate.cpp, coverage_gate.cpp, drift_gate.cpp, teeth_gate.cpp, waivers_gate.cpp.
+// Defined in gate.cpp, waivers.cpp.
 #pragma once
 
 #include "reports/gate/gate.hpp"

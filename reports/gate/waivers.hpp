@@ -9,7 +9,7 @@
 //   expires = 2027-03-31
 //
 // It is a small part of TOML: tables [[xfail]], text in double quotes, days, comments.
-// Defined in waivers.cpp, waiver_file.cpp.
+// Defined in waivers.cpp.
 #pragma once
 
 #include <string>

@@ -5,13 +5,11 @@
 #include <stdexcept>
 
 #include "reports/census/census.hpp"
-#include "reports/history/history_fields.hpp"
-#include "reports/record/folder_lock.hpp"
-#include "reports/record/json_reader.hpp"
-#include "reports/record/json_writer.hpp"
-#include "reports/text/columns.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/gate/baseline_fields.hpp"
+#include "reports/record/files.hpp"
+#include "reports/record/json.hpp"
 #include "reports/text/stored_text.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally {
 namespace {

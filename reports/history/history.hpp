@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/gate/baseline.hpp"
-#include "reports/record/not_written.hpp"
+#include "reports/record/files.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {

@@ -1,4 +1,4 @@
-// A table of the page: caption, scoped headers, in a region that scrolls by itself where the window is narrow.
+// Tables of a page: any, of judged tensors, of ranks.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 #include "reports/text/markup.hpp"
 
 namespace tally {
+
+// A table of the page: caption, scoped headers, in a region that scrolls by itself where the window is narrow.
 
 class Table {
  public:
@@ -48,5 +50,18 @@ class Table {
   bool head_;
   Markup::Open body_;
 };
+
+// Judged tensors in a table, and the elements of one that failed.
+
+/// A row a check, with its worst element. Nothing for an empty list.
+void tensor_table(Markup& page, const std::string& caption, const std::vector<TensorCheck>& checks);
+
+/// Elements and figures of the first tensor that has any, folded; more would say the same again. `id` is theirs alone.
+void tensor_elements(Markup& page, const std::string& id, const std::vector<TensorCheck>& checks);
+
+// Ranks that train together as a grid: a row for ranks that are alike, a column a stage.
+
+/// Nothing without rows. The cell of `first_tap`, the first failing tensor, is marked; empty: none fails.
+void rank_grid(Markup& page, const std::vector<RankRow>& rows, const std::string& title, const std::string& first_tap);
 
 }  // namespace tally

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 include(${CMAKE_CURRENT_LIST_DIR}/object.cmake)
 
 install(PROGRAMS $<TARGET_FILE:tally-lab> DESTINATION bin RENAME tally COMPONENT runtime)  # all parts
-install(FILES ${PROJECT_SOURCE_DIR}/properties/digits/data/digits.csv DESTINATION share/tally COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/properties/campaign/training/data/digits.csv DESTINATION share/tally COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/tally RENAME copyright COMPONENT runtime)
 # What records a training loop of one's own, where this checkout has it: `pip install PREFIX/share/tally/recorder`.
 if(EXISTS ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/pyproject.toml)

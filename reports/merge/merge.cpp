@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/record/totals.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/record/record.hpp"
-#include "reports/record/shard.hpp"
 
 namespace tally {
 

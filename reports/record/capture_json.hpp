@@ -1,4 +1,5 @@
 // What `tally check` found, as plain data and as the document that --json prints.
+// Defined in documents.cpp.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // What a campaign found, as plain data. properties/ fills it in; reports/ renders it, gates it, and never computes it.
-// Defined in read_json.cpp, verdict.cpp, words.cpp, write_json.cpp.
+// Defined in record.cpp, documents.cpp.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/record/certified.hpp"
-#include "reports/record/environment.hpp"
-#include "reports/record/operation.hpp"
-#include "reports/record/profile.hpp"
-#include "reports/record/status.hpp"
 #include "reports/record/study.hpp"
 #include "reports/record/triggers.hpp"
 
@@ -42,7 +37,7 @@ std::string text_of(const BoundTerms& terms);
 
 /// One tensor held against its expectation.
 struct TensorCheck {
-  // Defined once, in words.cpp: most files that hold one would compile their own copy of these.
+  // Defined once, in record.cpp: most files that hold one would compile their own copy of these.
   TensorCheck();
   TensorCheck(const TensorCheck&);
   TensorCheck(TensorCheck&&) noexcept;
@@ -102,7 +97,7 @@ struct RankRow {
 
 /// One case under one law.
 struct CaseRecord {
-  // Defined once, in words.cpp: most files that hold one would compile their own copy of these.
+  // Defined once, in record.cpp: most files that hold one would compile their own copy of these.
   CaseRecord();
   CaseRecord(const CaseRecord&);
   CaseRecord(CaseRecord&&) noexcept;
@@ -218,5 +213,42 @@ Results results_of_json(std::string_view json);
 /// Writes to a temporary name in the same folder and renames; through symbolic links to the file that they name. Throws
 /// std::runtime_error, also where the name belongs to a device, a pipe or a folder.
 void write_atomically(const std::string& file, std::string_view content);
+
+// When a finding of the statistical lens counts (oracle/spread.md).
+
+/// A campaign fails where a correct subject would show the like with a chance below family_alpha, and warns below
+/// warning_alpha; each comparison gets an equal share of it among the most that a campaign may make (Bonferroni), so
+/// that a case's verdict depends neither on the campaign around it nor on how it is sharded.
+inline constexpr double family_alpha = 1e-9, warning_alpha = 1e-3;
+inline constexpr double most_comparisons = 0x1p30;
+
+/// What one comparison gets of `alpha`, as a decimal logarithm.
+double log10_share(double alpha);
+
+enum class SpreadVerdict { expected, warning, fail };
+SpreadVerdict verdict_of(double log10_chance);
+
+// A word by which readers of other files than the results choose cases.
+
+/// "ranks" of a case that several ranks train, as its title says; else empty.
+std::string tag_of(const CaseRecord& c);
+
+// What a law comes to, from the records of its cases.
+
+/// Sorts the cases by law and precision, and counts and settles every law from its cases; `control_differs` and
+/// `partial` must stand: in a part of a run the control may be yet to come.
+void settle_laws(Results& results);
+
+// Which part of a campaign results are.
+
+/// "2/4": the second of four.
+struct ShardName {
+  int index = 1, count = 1;
+  std::string selection;  // which laws, precisions and numbers of cases the whole campaign has
+  friend bool operator==(const ShardName&, const ShardName&) = default;
+};
+std::string text_of(const ShardName& shard);
+/// Throws std::invalid_argument for anything but "i/n", 1 <= i <= n, or "i/n of …".
+ShardName shard_name_of(const std::string& text);
 
 }  // namespace tally

@@ -1,18 +1,39 @@
-// What a study found, as plain data: numbers about a question, not a verdict on a change. Sweeps of drift, the evidence
-// for the tolerances and the comparison with published rules are studies. properties/studies fills it in, reports/study
-// renders it.
-// Defined in study_json.cpp.
+// What a study found, as plain data: numbers about a question, with a verdict's status and what they were made with.
+// Defined in documents.cpp.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "reports/record/environment.hpp"
-#include "reports/record/status.hpp"
-
 namespace tally {
+
+// The verdict on anything that was run, and the kind of wrong where it failed.
+
+enum class Status { pass, fail, vacuous, not_run, error };
+std::string_view word_of(Status status);
+
+/// The verdict classes of a failure: which kind of wrong.
+enum class FailureClass { none, logic, precision, order, non_finite, skip_decision };
+std::string_view word_of(FailureClass c);
+
+// What a run was made with.
+
+struct Environment {
+  std::string tally_version, executor, device, compiler, flags, cuda, blas;  // no clock, host, path or user
+  std::vector<std::pair<std::string, std::string>> ledger;                   // assumption, what holds here
+
+  // What was asked to run in place of the kernels as shipped; tokens of cases do not carry it.
+  std::string fault = {};                 // seeded; empty: none
+  double magnitude = 1;                   // how much of the fault
+  std::vector<std::string> kernels = {};  // operation=variant
+};
+
+// What a study found, as plain data: numbers about a question, not a verdict on a change. Sweeps of drift, the evidence
+// for the tolerances and the comparison with published rules are studies. properties/lab fills it in, reports/study
+// renders it.
 
 /// One column: either words or numbers, as many as the table has rows; the other is empty.
 struct StudyColumn {
@@ -61,5 +82,11 @@ struct Study {
 /// Canonical JSON as of results.json. study_of_json throws std::runtime_error with place, value and what was expected.
 std::string to_json(const Study& study);
 Study study_of_json(std::string_view json);
+
+// The table of `bench excess` from which reports tell how unusual it is that a kernel uses as much of its bound.
+
+/// A row an operation and the formats that it stores (OperationStanding::format): the quantiles of TensorCheck::excess
+/// over the tensors of clean cases.
+inline constexpr const char* excess_table = "Share of the bound used beyond the last rounding, by operation";
 
 }  // namespace tally

@@ -1,10 +1,9 @@
-#include "reports/record/vary_report.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "reports/record/json_text.hpp"
+#include "reports/record/json.hpp"
+#include "reports/record/vary.hpp"
 
 namespace tally {
 namespace {

@@ -1,12 +1,10 @@
-#include "reports/record/vary_runs.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <stdexcept>
 
-#include "reports/record/json_reader.hpp"
-#include "reports/record/json_text.hpp"
+#include "reports/record/json.hpp"
+#include "reports/record/vary.hpp"
 
 namespace tally {
 

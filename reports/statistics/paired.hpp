@@ -1,12 +1,16 @@
 // Tests of paired differences, and an interval of their median. Every chance is one-sided: small where the differences
 // are more often, or more, above 0 than below.
-// Defined in holm.cpp, median_limit.cpp, signed_rank.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 namespace tally {
+
+// The binomial distribution, and what is tested by it.
+
+/// The chance of at least `least` of `n` independent trials that succeed with chance `share`.
+double binomial_tail(std::uint64_t least, std::uint64_t n, double share);
 
 /// The chance of at least `successes` in `trials` fair coin throws.
 double sign_test(std::uint64_t successes, std::uint64_t trials);

@@ -1,18 +1,101 @@
-// summary.md: what a job summary shows. Verdict, matrix, and as many failures as fit, worst first.
+// summary.md: what a job summary shows. Verdict, matrix, and as many failures as fit, worst first; beside it
+// annotations of a commit.
+#include "reports/summary/summary.hpp"
+
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "reports/census/census.hpp"
-#include "reports/census/likely_cause.hpp"
+#include "reports/census/conclusions.hpp"
 #include "reports/census/unusual.hpp"
-#include "reports/record/reached.hpp"
+#include "reports/record/triggers.hpp"
 #include "reports/report.hpp"
-#include "reports/summary/markdown.hpp"
-#include "reports/text/failure_text.hpp"
-#include "reports/text/numbers.hpp"
-#include "reports/text/replay.hpp"
+#include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
+
+std::string markdown(std::string_view text) {
+  constexpr std::string_view special = "\\`*_{}[]()#|!~@:";  // @ and : stop mentions and links
+  std::string out;
+  for (const char c : one_line(text)) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      if (special.find(c) != special.npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string code_block(std::string_view text) {
+  const std::string line = one_line(text);
+  std::size_t longest = 2, run = 0;
+  for (const char c : line) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+  const std::string fence(longest + 1, '`');
+  return fence + "\n" + line + "\n" + fence + "\n\n";
+}
+
+namespace {
+
+/// A message on one line, its '%' escaped; in a property ':' and ',' too, as they end it.
+std::string escaped(const std::string& text, bool property) {
+  std::string out;
+  for (const char c : one_line(text)) {
+    const bool ends = property && (c == ':' || c == ',');
+    if (c == '%' || ends) {
+      out += c == '%' ? "%25" : c == ':' ? "%3A" : "%2C";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string line_of(const std::string& title, const std::string& message) {
+  return "::error title=" + escaped(title, true) + "::" + escaped(message, false) + "\n";
+}
+
+bool is_broken(Status status) { return status == Status::fail || status == Status::error; }
+
+std::vector<std::string> lines_of(const Results& results) {
+  std::vector<std::string> lines;
+  for (const CaseRecord* c : by_severity(results)) {
+    if (!is_broken(c->status)) continue;
+    const std::string command = replay_command(*c, results.environment);
+    lines.push_back(
+        line_of(c->law + ", " + c->precision + ": " + c->title, c->message + (command.empty() ? "" : "; " + command)));
+  }
+  for (const FaultRecord& fault : results.faults)
+    if (!fault.caught) lines.push_back(line_of("seeded fault " + fault.name, "got away: " + fault.message));
+  for (const TrainingRecord& t : results.training)
+    if (is_broken(t.status))
+      lines.push_back(line_of(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut, t.message));
+  for (const LawRecord& law : results.laws)
+    if (control_is_missing(law)) lines.push_back(line_of(law.name, "its control does not differ: it cannot fail"));
+  return lines;
+}
+
+}  // namespace
+
+std::string github_annotations(const Results& results, std::size_t most) {
+  std::vector<std::string> lines = lines_of(results);
+  if (lines.size() > most) {
+    const std::size_t left = lines.size() - (most - 1);
+    lines.resize(most - 1);
+    lines.push_back(line_of("and " + grouped(left) + " more", "see summary.md and report.html"));
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line;
+  return out;
+}
+
 namespace {
 
 /// By the case that stands first: a failing one, or the nearest to a limit for its kind.

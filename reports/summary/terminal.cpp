@@ -2,17 +2,11 @@
 #include <map>
 
 #include "reports/census/census.hpp"
-#include "reports/census/clean_cases.hpp"
-#include "reports/census/likely_cause.hpp"
-#include "reports/census/spread.hpp"
+#include "reports/census/conclusions.hpp"
 #include "reports/census/unusual.hpp"
-#include "reports/record/reached.hpp"
+#include "reports/record/triggers.hpp"
 #include "reports/report.hpp"
-#include "reports/text/columns.hpp"
-#include "reports/text/failure_text.hpp"
-#include "reports/text/fault_words.hpp"
-#include "reports/text/numbers.hpp"
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {

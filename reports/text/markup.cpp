@@ -1,6 +1,6 @@
 #include "reports/text/markup.hpp"
 
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally {
 

@@ -4,9 +4,8 @@
 
 #include "reports/html/document.hpp"
 #include "reports/html/table.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
-#include "reports/vary/vary_text.hpp"
 
 namespace tally {
 namespace {
@@ -31,7 +30,7 @@ std::string sentence(std::string text) {
 }
 
 /// What stands between backticks is code.
-void with_code(Markup& page, std::string_view text) {
+void with_quoted_code(Markup& page, std::string_view text) {
   while (true) {
     const auto open = text.find('`'), close = text.find('`', open + 1);
     if (open == text.npos || close == text.npos) return page.text(text);
@@ -79,11 +78,11 @@ void header(Markup& page, const VaryReport& report) {
     if (!report.change.empty()) {
       const auto line = page.open("p");
       page.element("strong", {}, "What to change: ");
-      with_code(page, report.change + ".");
+      with_quoted_code(page, report.change + ".");
     }
     if (const std::string at = place_text(report.place); !at.empty()) {
       const auto line = page.open("p");
-      with_code(page, "At " + at);
+      with_quoted_code(page, "At " + at);
     }
     if (!report.numbers.empty()) page.element("p", {}, sentence(report.numbers));
     page.element("p", {{"class", "muted"}}, loop_line(report));

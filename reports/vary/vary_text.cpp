@@ -1,11 +1,9 @@
-#include "reports/vary/vary_text.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "reports/text/columns.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
+#include "reports/vary/vary_page.hpp"
 
 namespace tally {
 namespace {

@@ -1,9 +1,8 @@
 // What takes memory, and what does not.
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/in_order.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/allocations/count.hpp"
 #include "tests/kernels/small_case.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "kernels/training_step/run.hpp"
-#include "oracle/tolerance/bounds_only.hpp"
-#include "oracle/window/trajectory.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "oracle/exact/trajectory.hpp"
+#include "oracle/tolerance/switches.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/lenses/walk.hpp"
 #include "tests/benchmarks/eigen_window.hpp"
 #include "tests/properties/compare/lens_cases.hpp"

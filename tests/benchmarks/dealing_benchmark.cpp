@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "kernels/ranks/mpi_link.hpp"
-#include "properties/campaign/campaign_process.hpp"
+#include "properties/campaign/node.hpp"
 
 namespace {
 

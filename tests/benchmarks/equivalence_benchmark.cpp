@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/training_step/captured_run.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/captured_run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 
 namespace tally {

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 
-#include "oracle/fixed/enclosures.hpp"
+#include "oracle/fixed_point/enclosures.hpp"
 #include "tests/oracle/fixed/operands.hpp"
 
 namespace tally::oracle::fixed {

@@ -8,9 +8,8 @@
 #include <boost/multiprecision/eigen.hpp>
 #include <climits>
 
-#include "oracle/fixed/short_product.hpp"
-#include "oracle/window/trajectory.hpp"
-#include "oracle/window/window_gradient.hpp"
+#include "oracle/exact/trajectory.hpp"
+#include "oracle/fixed_point/product.hpp"
 #include "tests/benchmarks/plain_gradient.hpp"
 
 namespace tally::benchmarks {

@@ -1,10 +1,10 @@
 // The gradient of one window: 64-32-10 with batch_norm, ReLU and cross-entropy, 64 rows.
 #include <benchmark/benchmark.h>
 
-#include "oracle/real/digits_scope.hpp"
+#include "oracle/exact/answer.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "oracle/real/product.hpp"
-#include "oracle/window/answer.hpp"
-#include "oracle/window/window_gradient.hpp"
+#include "oracle/real/real.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle {

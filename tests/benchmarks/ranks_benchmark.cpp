@@ -8,7 +8,7 @@
 
 #include "kernels/ranks/fibres.hpp"
 #include "kernels/ranks/link.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/lens_cases.hpp"

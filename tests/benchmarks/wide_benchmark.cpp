@@ -2,9 +2,9 @@
 // SGD with momentum, fp32, four micro-batches. tests/benchmarks/beside_peers.py puts PyTorch's check beside it.
 #include <benchmark/benchmark.h>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/groups.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/benchmarks/device_copy.hpp"
 
 namespace tally::benchmarks {

@@ -51,13 +51,16 @@ class Rows(unittest.TestCase):
         self.assertTrue(tests and scripts)
 
     def test_every_law_fault_and_style_check_has_its_row(self):
-        for kind, folder, registered in (("law", "properties/laws", "RegisterLaw registered"), ("style", "tests/style/checks", ""),
-                                         ("fault", "properties/faults", "RegisterFault registered")):
-            found = [path.stem for path in (ROOT / folder).rglob("*.*")
-                     if path.suffix in (".cpp", ".cu", ".py") and registered in path.read_text(encoding="utf-8")]
-            rows = [f"{kind}.{name.replace('_', '-') if kind == 'fault' else name}" for name in found]
-            self.assertEqual([row for row in rows if row not in self.rows], [])
-            self.assertGreater(len(rows), 1)
+        for kind, folder in (("Law", "properties/laws"), ("Fault", "properties/faults")):
+            texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.c*")]
+            records = sum(text.count(f"const Register{kind} registered") for text in texts)
+            names = [name for text in texts for name in re.findall(rf'const Register{kind} registered\{{\{{\s*\.name = "([^"]+)"', text)]
+            self.assertEqual(len(names), records, "a record without a name that can be read")
+            self.assertEqual([name for name in names if f"{kind.lower()}.{name}" not in self.rows], [])
+            self.assertGreater(len(names), 1)
+        checks = [path.stem for path in (ROOT / "tests/style/checks").glob("*.py")]
+        self.assertEqual([name for name in checks if f"style.{name}" not in self.rows], [])
+        self.assertTrue(checks)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Against(unittest.TestCase):
         self.assertRegex(told, r"(?s)\AKernels that changed\n.*\ntime of the campaign [^\n]*\n"
                                r"1 kernel changed \(linear.bias_gradient/column_lanes\), [^\n]*: bless or reject\n")
         self.assertLess(told[:told.index(": bless or reject")].count("\n"), 20)
-        self.assertIn("linear.bias_gradient/column_lanes (was linear.bias_gradient/two_stage)  kernels/linear/bias_gradient.cu", told)
+        self.assertIn("linear.bias_gradient/column_lanes (was linear.bias_gradient/two_stage)  kernels/linear/bias.cu", told)
         self.assertIn("linear.bias\\_gradient/two\\_stage → linear.bias\\_gradient/column\\_lanes", (self.root / "out" / "summary.md").read_text())
         self.assertIn("bits equal in all", self.gate(0, "HEAD"))
         self.assertEqual(self.builds(), 2)

@@ -1,9 +1,9 @@
 // Judging a large capture: what it says before and on its way.
+#include "reports/command_line/check/capture.hpp"
+
 #include <gtest/gtest.h>
 
-#include "reports/command_line/check/capture_progress.hpp"
-#include "reports/command_line/check/capture_room.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::command_line::capture_test {

@@ -1,6 +1,6 @@
-#include "reports/command_line/check/claims_in_short.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/command_line/check/capture.hpp"
 
 namespace tally::command_line::claims_in_short_test {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/parser.hpp"
 #include "tests/registered_records.hpp"
 
 namespace tally::command_line::commands_test {

@@ -1,5 +1,3 @@
-#include "reports/command_line/verify/crew_account.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -7,7 +5,7 @@
 
 #include <csignal>
 
-#include "reports/command_line/verify/crew_post.hpp"
+#include "reports/command_line/verify/process_group.hpp"
 
 namespace tally::command_line::crew_account_test {
 namespace {

@@ -182,7 +182,7 @@ class Gate(unittest.TestCase):
         if "not run: no checked executor" in tally("doctor").stdout:
             self.skipTest("this program has no checked executor: built with sanitizers, or without clang 16")
         told = self.ends(0, "kernel", "norm=shared_tree", "--effort", "0.02", "--out", self.out)
-        self.assertIn("kernels/window/norm_shared_tree.cu", told)
+        self.assertIn("kernels/window/norm.cu", told)
         self.assertIn("norm/shared_tree: ", told)
         for subject in ("host", "checked"):
             self.assertEqual(json.loads((self.out / subject / "results.json").read_text())["environment"]["executor"], subject)

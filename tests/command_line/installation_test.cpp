@@ -1,10 +1,10 @@
-#include "reports/command_line/check/installation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "reports/command_line/check/answers.hpp"
 
 namespace tally::command_line {
 namespace {

@@ -4,7 +4,7 @@
 usage: libraries.py TALLY CASE
 
 Each library takes a fifth of a millisecond, and more by the names that are bound in it, of every command. A name here is
-one of a function that oracle/late lacks. And what it says where the library of balls is broken, which stands before the
+one of a function that oracle/lazy_binding lacks. And what it says where the library of balls is broken, which stands before the
 right one in the search: a check needs none, an answer names the package to install.
 """
 import os
@@ -48,7 +48,7 @@ def main():
     broken = complaints_of_a_broken_library(tally, case)
     print("loaded at the start:", ", ".join(needed))
     for name in early:
-        print(f"{name}: expected to be loaded when it is first called; say its functions in oracle/late")
+        print(f"{name}: expected to be loaded when it is first called; say its functions in oracle/lazy_binding")
     if answer.returncode != 0:
         print("what needs them cannot load them:", answer.stderr)
     print(*broken, sep="\n")

@@ -1,8 +1,7 @@
 // The least that a recorder sees of a loop: gradients and parameters after every window, no optimizer's state.
-#include "properties/compare/groups.hpp"
-#include "reports/command_line/check/stage_table.hpp"
-#include "reports/command_line/check/vacuous_tensors.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "properties/judge/groups.hpp"
+#include "reports/command_line/check/capture.hpp"
+#include "reports/command_line/output.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::command_line::minimum_test {

@@ -1,7 +1,6 @@
-#include "reports/command_line/check/not_judged.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reports/command_line/check/capture.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::command_line::not_judged_test {

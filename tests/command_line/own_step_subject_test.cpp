@@ -1,8 +1,7 @@
-#include "reports/command_line/verify/own_step_subject.hpp"
-
 #include <gtest/gtest.h>
 
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line::own_step_subject_test {
 namespace {

@@ -1,11 +1,10 @@
 // The storage formats that the program takes and shows are those of the oracle's table.
-#include "reports/census/precisions.hpp"
-
 #include <gtest/gtest.h>
 
-#include "oracle/case/formats.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/commands/verify.hpp"
+#include "oracle/case/tensors/tensor.hpp"
+#include "reports/census/census.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/run_facts.hpp"
 #include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line::precisions_test {

@@ -1,8 +1,8 @@
-#include "reports/command_line/check/stage_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "reports/command_line/check/capture.hpp"
 
 namespace tally::command_line {
 namespace {

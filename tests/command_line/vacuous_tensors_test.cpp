@@ -1,11 +1,9 @@
-#include "reports/command_line/check/vacuous_tensors.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "reports/command_line/check/stage_table.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/check/capture.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line::vacuous_tensors_test {
 namespace {

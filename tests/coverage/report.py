@@ -10,7 +10,7 @@ MANY = 40  # gaps of a reason, above which the page only counts them by file
 
 
 def folder_of(path):
-    """`training_step` of kernels/training_step/layers/linear.cpp; a folder of device/ stands by itself."""
+    """`training_step` of kernels/linear/weight_gradient.cpp; a folder of device/ stands by itself."""
     steps = path.split("/")[1:-1]
     return "/".join(steps[:2] if steps[:1] == ["device"] else steps[:1]) or "."
 

@@ -12,8 +12,8 @@ cd "$root"
 program=$folder/readers_fuzz
 optimised=-O1
 ((seconds >= 60)) || optimised=-O0
-sources=(tests/fuzz/readers_fuzz.cpp reports/{record,census,text,statistics}/*.cpp reports/compare/{accuracy,entry}.cpp
-  reports/gate/{baseline,baseline_json,waivers,waiver_file}.cpp reports/history/history.cpp)
+sources=(tests/fuzz/readers_fuzz.cpp reports/{record,census,text,statistics}/*.cpp reports/compare/entry.cpp
+  reports/gate/{baseline,waivers}.cpp reports/history/history.cpp)
 if [[ ! -x $program || -n $(find tests/fuzz/readers_fuzz.cpp reports -name '*.[ch]pp' -newer "$program" -print -quit) ]]; then
   "$clang" -std=c++20 "$optimised" -g1 -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all "${sources[@]}" \
     -lcrypto -o "$program"

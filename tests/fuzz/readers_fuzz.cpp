@@ -11,7 +11,7 @@
 #include "reports/gate/waivers.hpp"
 #include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
-#include "reports/record/vary_runs.hpp"
+#include "reports/record/vary.hpp"
 
 namespace {
 

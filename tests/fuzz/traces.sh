@@ -12,11 +12,11 @@ export folder; folder=$(cd "$folder" && pwd)
 build=$(cd "$build" && pwd)
 cd "$root"
 sources=(tests/fuzz/traces_fuzz.cpp kernels/trace/*.cpp properties/diagnosis/judged_capture.cpp
-  oracle/case/{base32,bytes,compression,decimal,element,json,json_numbers,json_parse,mapped_file,regular_file}.cpp
-  oracle/case/{read_case,read_execution,read_object,read_tensor,read_windows,safetensors_read,tensor,tensor_file}.cpp)
+  oracle/case/file/{findings,json,json_parse,read_case,read_parts,read_tensor,safetensors,token}.cpp
+  oracle/case/tensors/{bytes,tensor}.cpp)
 if ((seconds >= 60)); then
-  sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
-    kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
+  sources=(tests/fuzz/traces_fuzz.cpp oracle/case/{,*/}*.cpp oracle/layers/claim.cpp oracle/losses/*_bound.cpp
+    kernels/trace/*.cpp properties/judge/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
     properties/diagnosis/sentences.cpp)
 fi
 compile() {

@@ -15,8 +15,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "oracle/case/file/safetensors.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/safetensors.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 

@@ -14,10 +14,10 @@ ROOT, TALLY = pathlib.Path(sys.argv[1]), sys.argv[2]
 GATE = """Kernels that changed
   norm/two_stage (was norm/atomic_add)  kernels/window/norm.cu
     fp32  bits changed in 2 of 3 cases, 1 from equal inputs  errors the same to the bit
-  mse/row_lanes  kernels/mse/mse.cu
+  mse/row_lanes  kernels/losses/mse.cu
     bf16  bits changed in 2 of 3 cases, 1 from equal inputs  errors the same to the bit
 and from that: 2 other kernels computed on other inputs, as before:
-  sgd/grid_stride  kernels/window/sgd.cu
+  sgd/grid_stride  kernels/window/optimizers.cu
 FAIL  2 kernels changed
 """
 

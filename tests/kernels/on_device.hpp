@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/run/device_tensor.hpp"
 
 namespace tally {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
-#include "oracle/case/pairs.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/case/rows.hpp"
 
 namespace tally {
 

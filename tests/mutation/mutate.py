@@ -23,7 +23,8 @@ from mutant import mutants_of
 from trial import Trial
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCOPE = ["kernels/**/*.cu", "kernels/reduction/*.hpp", "kernels/window/*", "kernels/training_step/**/*.cpp"]
+SCOPE = ["kernels/**/*.cu", "kernels/reduction/*.hpp", "kernels/window/*", "kernels/training_step/**/*.cpp",
+         *(f"kernels/{room}/*.cpp" for room in ("activation", "attention", "elementwise", "embedding", "linear", "losses", "norm"))]
 
 
 def parsed():

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::oracle::rms_norm_test {

@@ -54,7 +54,7 @@ class Measured(unittest.TestCase):
 
     def test_laws_that_showed_a_bug_go_first_and_then_those_that_fit_its_file(self):
         laws = ["other", "softmax_holds_far_apart", "showed"]
-        self.assertEqual(measure.in_turn(laws, "kernels/cross_entropy/x.hpp", ["showed"]),
+        self.assertEqual(measure.in_turn(laws, "kernels/losses/cross_entropy.cu", ["showed"]),
                          ["showed", "softmax_holds_far_apart", "other"])
 
     def test_an_earlier_row_is_kept_while_its_bug_is_the_same_and_its_seeds_are_not_measured_again(self):

@@ -18,14 +18,14 @@ MISTAKES = {  # name: the kernel's file, the operation that is asked for, what t
                  "the nearest are layer_norm.forward"]),
     "taken": (KERNEL.replace('"mine"', '"two_pass"'), "layer_norm.forward=two_pass",
               ["taken.cu: kernel layer_norm.forward/two_pass on host is registered twice",
-               "first in kernels/layer_norm/forward.cu; expected another variant"]),
+               "first in kernels/norm/layer_norm.cu; expected another variant"]),
     "standard": (KERNEL.replace(",\n                                KernelUse::when_named);", ");"),
                  "layer_norm.forward=mine",
-                 ["standard.cu: the standard kernel of layer_norm.forward is two_pass of kernels/layer_norm/forward.cu",
+                 ["standard.cu: the standard kernel of layer_norm.forward is two_pass of kernels/norm/layer_norm.cu",
                   "register mine with KernelUse::when_named"]),
     "arguments": (KERNEL.replace('"layer_norm.forward"', '"layer_norm.backward"'), "layer_norm.backward=mine",
                   ["arguments.cu: layer_norm.backward=mine takes tally::NormForwardArguments",
-                   "expected tally::NormBackwardArguments as of kernels/layer_norm/backward.cu"]),
+                   "expected tally::NormBackwardArguments as of kernels/norm/layer_norm.cu"]),
 }
 
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/device/checker/shared_shadow.hpp"
+#include "kernels/device/checker/shadow.hpp"
 #include "kernels/device/checker/streams.hpp"
 #include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/executor/state.hpp"

@@ -1,12 +1,70 @@
-// What happens before what in a checked launch, as the executor tells it: threads come and go, wait at barriers and in
-// __syncwarp, fence, and meet in atomics. Shuffles and votes order no memory, so they are not told.
+// What happens before what in a checked launch: when threads touched memory, and what each knows of the others.
 #pragma once
 
+#include <array>
 #include <cstdint>
-
-#include "kernels/device/checker/clock.hpp"
+#include <map>
 
 namespace tally::checker {
+
+// When a thread of a launch touched memory, and what one thread knows of the others' accesses.
+//
+// Blocks are numbered through the process, so a stamp of an earlier launch is recognised by its block alone. Within a
+// block a barrier begins an epoch; within a warp every __syncwarp advances each lane's clock.
+
+inline constexpr unsigned lanes = 32;
+
+/// One access. All zero: none.
+struct Stamp {
+  std::uint32_t block = 0, epoch = 0;
+  std::uint32_t who = 0;   // thread, and its clock << thread_bits
+  std::uint32_t code = 0;  // where in the program, see access.hpp
+
+  static constexpr unsigned thread_bits = 10;
+  unsigned thread() const { return who & ((1u << thread_bits) - 1); }
+  std::uint32_t clock() const { return who >> thread_bits; }
+};
+
+using WarpClocks = std::array<std::uint32_t, lanes>;  // of each lane, how far it is known
+
+/// What of some blocks is known: all before an epoch, and of some warps each lane up to its clock.
+class Known {
+ public:
+  bool empty() const { return blocks_.empty(); }
+  bool covers(const Stamp& stamp) const {
+    const auto found = blocks_.find(stamp.block);
+    if (found == blocks_.end()) return false;
+    if (stamp.epoch < found->second.epoch) return true;
+    const auto warp = found->second.warps.find(stamp.thread() / lanes);
+    return warp != found->second.warps.end() && stamp.clock() <= warp->second[stamp.thread() % lanes];
+  }
+  void add(std::uint32_t block, std::uint32_t epoch, unsigned warp, const WarpClocks& clocks) {
+    Block& known = blocks_[block];
+    known.epoch = epoch > known.epoch ? epoch : known.epoch;
+    raise(known.warps[warp], clocks);
+  }
+  void add(const Known& other) {
+    for (const auto& [number, block] : other.blocks_) {
+      for (const auto& [warp, clocks] : block.warps) add(number, block.epoch, warp, clocks);
+    }
+  }
+
+  static void raise(WarpClocks& clocks, const WarpClocks& others) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      if (others[lane] > clocks[lane]) clocks[lane] = others[lane];
+    }
+  }
+
+ private:
+  struct Block {
+    std::uint32_t epoch = 0;
+    std::map<unsigned, WarpClocks> warps;
+  };
+  std::map<std::uint32_t, Block> blocks_;
+};
+
+// What happens before what in a checked launch, as the executor tells it: threads come and go, wait at barriers and in
+// __syncwarp, fence, and meet in atomics. Shuffles and votes order no memory, so they are not told.
 
 /// The running thread of the checked launch on this operating-system thread.
 struct Running {

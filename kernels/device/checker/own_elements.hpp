@@ -1,7 +1,7 @@
 // The short way for what most kernels do: thread n of the launch, counted through its blocks in order, touches element
 // n + c of a buffer, or n + c + k times the number of threads, and no other thread does. Such accesses cannot race;
 // they are noted, each in one word, and only if some access of the launch goes elsewhere do they become shadow cells
-// (kernels/device/checker/cell.hpp), as if they had been all along.
+// (kernels/device/checker/shadow.hpp), as if they had been all along.
 //
 // It applies where threads run in order, no other stream's launch is to be held against this one, and the block has not
 // yet synchronised in any way.
@@ -11,9 +11,8 @@
 #include <cstdint>
 
 #include "kernels/device/checker/access.hpp"
-#include "kernels/device/checker/cell.hpp"
-#include "kernels/device/checker/memory.hpp"
 #include "kernels/device/checker/order.hpp"
+#include "kernels/device/checker/shadow.hpp"
 
 namespace tally::checker {
 

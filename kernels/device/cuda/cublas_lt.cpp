@@ -11,7 +11,7 @@
 
 #include "kernels/device/cuda/check.hpp"
 #include "kernels/device/cuda/library.hpp"
-#include "kernels/device/gemm_backends.hpp"
+#include "kernels/device/gemm/gemm_backends.hpp"
 
 namespace tally {
 namespace {

@@ -1,11 +1,20 @@
+// CUDA's calls, which throw where they fail, and the toolkit's libraries, opened at first use.
 #include "kernels/device/cuda/library.hpp"
 
 #include <dlfcn.h>
 
+#include <string>
+
 #include "kernels/device/cuda/check.hpp"
-#include "oracle/case/float_bits.hpp"
+#include "kernels/device/device.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
+
+void check_cuda(cudaError_t status, std::source_location at) {
+  if (status == cudaSuccess) return;
+  throw CudaError(std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status), at);
+}
 
 void* open_library(const std::string& name, int major) {
   const std::string file = "lib" + name + ".so." + std::to_string(major);

@@ -6,7 +6,7 @@
 #include <source_location>
 #include <string>
 
-#include "kernels/device/blas.hpp"
+#include "kernels/device/gemm/blas.hpp"
 
 namespace tally {
 

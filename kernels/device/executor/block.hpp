@@ -1,13 +1,13 @@
 // Runs a launch's threads. While none waits, a plain loop runs a block's, which the compiler may turn into vector
 // instructions: a thread that never waits costs no fibre of its own. Only when a thread waits does the next one get
-// another fibre. All of it is inlined into the loop around the kernel, for the reason that switching.hpp gives.
+// another fibre. All of it is inlined into the loop around the kernel, for the reason that waiting.hpp gives.
 #pragma once
 
 #include <utility>
 
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/state.hpp"
-#include "kernels/device/executor/switching.hpp"
+#include "kernels/device/executor/waiting.hpp"
 #include "kernels/device/host/indices.hpp"
 
 #ifdef TALLY_CHECKED

@@ -1,3 +1,14 @@
+// Streams that work side by side on the host, and work that is captured to be done again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "kernels/device/executor/launch.hpp"
+
+namespace tally::executor {
+
 // Streams that work side by side on the host. While a ConcurrentStreams lives, what this operating-system thread gives
 // to streams of the host executors is kept and done when something waits for it, in one of the orders that streams,
 // events and waits allow. Without one, a host stream works at once, which is one of these orders.
@@ -10,14 +21,6 @@
 //   side_by_side.finish();
 //
 // On the checked side accesses of two launches that nothing orders are a race.
-#pragma once
-
-#include <functional>
-#include <memory>
-
-#include "kernels/device/executor/launch.hpp"
-
-namespace tally::executor {
 
 struct PendingWork;
 
@@ -87,5 +90,18 @@ void submit(const void* stream, Launch launch, const Arguments& arguments) {
   launch.arguments = kept.get();
   keep(stream, launch, kept);
 }
+
+// Inside a capture (kernels/device/device.hpp, CapturedWork) on the host.
+
+void keep_captured(const Launch& launch, std::shared_ptr<const void> arguments);
+void keep_captured(std::function<void()> work);
+
+/// The host waits, or touches device memory, while nothing of what it waits for has been done.
+struct WaitsWhileCaptured : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// Throws WaitsWhileCaptured during a capture.
+void refuse_while_capturing();
 
 }  // namespace tally::executor

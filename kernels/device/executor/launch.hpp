@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <source_location>
 
-#include "kernels/device/executor/choices.hpp"
+#include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/host/indices.hpp"
 
 namespace tally::executor {

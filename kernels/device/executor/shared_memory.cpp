@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/device/checker/shared_shadow.hpp"
+#include "kernels/device/checker/shadow.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
 

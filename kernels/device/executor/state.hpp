@@ -10,13 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/executor/choices.hpp"
 #include "kernels/device/executor/fibre.hpp"
 #include "kernels/device/executor/launch.hpp"
-#include "kernels/device/executor/thread_order.hpp"
+#include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/executor/warp.hpp"
 
 namespace tally::executor {
+
+// How far the block under way has come.
+
+struct ThreadOrder {
+  unsigned next = 0, count = 0;  // threads started so far, counted once they are tracked; of the block
+  bool tracked = false;          // some thread waited, or the order is drawn: start_tracked_thread decides
+};
+inline constinit thread_local ThreadOrder thread_order{};
 
 inline constexpr unsigned most_threads = 1024, lanes_a_warp = 32;
 

@@ -1,7 +1,59 @@
-// The answers in words.
-#include "kernels/device/probes.hpp"
+// What a device answers: of a library's algorithms, of atomics, and all of it in words.
+#include <array>
+
+#include "kernels/device/gemm/gemm_backends.hpp"
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/device/probes/atomic_add.hpp"
+#include "kernels/device/probes/probes.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
+namespace {
+
+#ifdef TALLY_HAS_CUDA
+std::string words_of(const GemmCall& call) {
+  return std::string(call.tf32 ? "TF32" : name_of(call.operands)) + " " + std::to_string(call.m) + " x " +
+         std::to_string(call.n) + " x " + std::to_string(call.k);
+}
+#endif
+
+}  // namespace
+
+std::vector<ListedAlgorithm> listed_algorithms(Device& on) {
+  std::vector<ListedAlgorithm> all;
+  if (on.kind() != ExecutorKind::cuda) return all;
+#ifdef TALLY_HAS_CUDA
+  constexpr std::size_t most = 3;
+  for (GemmCall call : {GemmCall{.m = 5, .n = 3, .k = 33}, GemmCall{.m = 128, .n = 256, .k = 512},
+                        GemmCall{.transpose_a = true, .m = 64, .n = 64, .k = 4096}}) {
+    for (const Dtype operands : storage_formats()) {
+      call.operands = call.result = operands;
+      for (const bool tf32 : {false, true}) {
+        if (tf32 && operands != Dtype::fp32) continue;
+        call.tf32 = tf32;
+        for (ListedAlgorithm& each : cublas_lt_list(call, most)) {
+          each.product = words_of(call);
+          all.push_back(each);
+        }
+      }
+    }
+  }
+#endif
+  return all;
+}
+
+AtomicTraits probe_atomics(Device& on) {
+  constexpr float subnormal = 0x1p-130f;
+  Stream stream(on);
+  const Buffer sums(on, "sums", Dtype::fp32, 2);
+  kernel<AtomicAddArguments>("probe.atomic_add", on.kind())(stream, {subnormal, static_cast<float*>(sums.data())});
+  stream.synchronize();
+  std::array<float, 2> found{};
+  on.read(sums.data(), found.data(), sizeof found);
+  return {.global_keeps = found[1] == subnormal, .shared_keeps = found[0] == subnormal};
+}
+
+// The answers in words.
 namespace {
 
 std::string either(bool yes, const char* if_so, const char* if_not) { return yes ? if_so : if_not; }

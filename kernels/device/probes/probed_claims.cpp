@@ -1,6 +1,6 @@
 #include "kernels/device/probes/probed_claims.hpp"
 
-#include "oracle/case/formats.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 

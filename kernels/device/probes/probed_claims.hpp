@@ -1,11 +1,11 @@
-// What a run on a device whose GEMM was asked (kernels/device/probes.hpp) may claim of its products.
+// What a run on a device whose GEMM was asked (kernels/device/probes/probes.hpp) may claim of its products.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kernels/device/probes.hpp"
+#include "kernels/device/probes/probes.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/layers/claim.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "oracle/case/formats.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally {
 namespace {

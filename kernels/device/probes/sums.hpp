@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "kernels/device/probes.hpp"
+#include "kernels/device/probes/probes.hpp"
 #include "kernels/device/probes/products.hpp"
 
 namespace tally {

@@ -3,7 +3,7 @@
 //
 // Between the two stands a guard, a small process that becomes the parent of all that the code starts and leaves alone.
 // It ends them when the code's own process has ended, or when this object's has, by whatever means.
-// Defined in guarded_process.cpp, process_guard.cpp.
+// Defined in guarded_process.cpp.
 #pragma once
 
 #include <sys/types.h>

@@ -10,16 +10,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/subjects/process/interrupted_step.hpp"
-#include "kernels/subjects/process/refused_step.hpp"
+#include "kernels/subjects/process/step_limits.hpp"
 #include "kernels/trace/flat_trace.hpp"
-#include "kernels/trace/trace_bytes.hpp"
-#include "oracle/case/case_beside.hpp"
-#include "oracle/case/findings.hpp"
+#include "kernels/trace/trace.hpp"
+#include "oracle/case/file/findings.hpp"
+#include "oracle/case/file/json.hpp"
+#include "oracle/case/file/safetensors.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/json.hpp"
-#include "oracle/case/json_form.hpp"
-#include "oracle/case/safetensors.hpp"
 
 namespace tally {
 namespace {

@@ -1,14 +1,29 @@
-// A training step in a process of its own, asked line by line (kernels/subjects/process/process.md).
+// A training step in a process of its own, and who may witness its end.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kernels/subjects/process/guarded_process.hpp"
-#include "kernels/subjects/process/step_witness.hpp"
-#include "kernels/training_step/own_step.hpp"
+#include "kernels/training_step/run/own_step.hpp"
 
 namespace tally {
+
+// Somebody who knows more of a training step's process than how it ended: which of several processes died first, and
+// who waited for whom.
+
+class StepWitness {
+ public:
+  virtual ~StepWitness() = default;
+  /// A process is about to begin, the one before it is gone.
+  virtual void begin() = 0;
+  /// Why it left no trace, while it is still there unless it has `ended`; nullopt: it did not answer within `limit`,
+  /// "120 s".
+  virtual StepFailed failure(const std::optional<GuardedProcess::Ended>& ended, const std::string& limit) const = 0;
+};
+
+// A training step in a process of its own, asked line by line (kernels/subjects/process/process.md).
 
 class ProcessStep : public OwnStep {
  public:

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
 namespace tally::divisors_restatement {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/case/kinds.hpp"
+#include "oracle/case/contract.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::buffer_contents_suspect {

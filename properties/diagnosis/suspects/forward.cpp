@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/diagnosis/suspects/layer_at.hpp"
-#include "properties/diagnosis/suspects/linear_product.hpp"
 
 namespace tally::forward_suspect {
 namespace {

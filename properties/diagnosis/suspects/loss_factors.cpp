@@ -1,6 +1,6 @@
 // Suspects of loss: factors and terms at the wrong place.
+#include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/diagnosis/suspects/smoothed_loss.hpp"
 
 namespace tally::loss_factors_suspect {
 namespace {

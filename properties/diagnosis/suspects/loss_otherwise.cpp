@@ -1,8 +1,8 @@
 // A loss or its gradient with one thing done otherwise.
 #include <cmath>
 
-#include "properties/compare/class_targets.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/judge/loss_inputs.hpp"
 
 namespace tally::loss_otherwise_suspect {
 namespace {

@@ -1,11 +1,9 @@
 // Suspects of the sum over ranks: whose numbers it holds, and by what it was divided once more.
-#include "oracle/window/rank_sums.hpp"
-
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/window/rank_division.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/window/rank_stages.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 
 namespace tally::rank_sums_suspect {
 namespace {

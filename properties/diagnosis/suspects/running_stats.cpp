@@ -1,6 +1,9 @@
-// Suspects of running_stats.
+// Suspects of running_stats, and of statistics and running values that ranks share.
+#include <string>
+#include <string_view>
+
+#include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/diagnosis/suspects/running_update.hpp"
 
 namespace tally::running_stats_suspect {
 namespace {
@@ -118,6 +121,87 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace statistics_restored
-
 }  // namespace
 }  // namespace tally::running_stats_suspect
+
+// Suspect of the running values that ranks begin a window with.
+namespace tally::running_of_ranks_suspect {
+namespace {
+
+/// What this rank held of it before the window: what its last micro-batch moved, or what it began an earlier one with.
+std::optional<Values> held_before(const Evidence& evidence, int window, const std::string& tensor) {
+  for (int earlier = window - 1; earlier >= 0; --earlier) {
+    const int last = evidence.micro_batches(earlier) - 1;
+    const std::string name = last < 0 ? "broadcast." + tensor : tensor;
+    if (auto left = evidence.tap(earlier, last, "running_stats", name)) return left;
+  }
+  return std::nullopt;
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  constexpr std::string_view handed = "broadcast.";
+  if (held.name.micro_batch >= 0 || !held.name.tensor.starts_with(handed)) return std::nullopt;
+  return held_before(evidence, held.name.window, held.name.tensor.substr(handed.size()));
+}
+
+const RegisterSuspect registered{{
+    .name = "buffers-not-synchronised",
+    .faults = {"buffers-not-synchronised"},
+    .stages = {"running_stats"},
+    .sentence = "a rank keeps the running values that its own micro-batches moved, and not the first rank's",
+    .formula = "r_rank = what it left itself",
+    .remedy = "broadcast the running values from rank 0 at every window (DDP: `broadcast_buffers=True`)",
+    .left = left,
+}};
+
+}  // namespace
+}  // namespace tally::running_of_ranks_suspect
+
+// Suspects of statistics that ranks share of a micro-step.
+namespace tally::micro_steps_suspect {
+namespace {
+
+// Backward takes its own sums for those of all ranks.
+namespace own_sums {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string& tensor = held.name.tensor;
+  if (!tensor.ends_with(".sum_dy") && !tensor.ends_with(".sum_dy_h")) return std::nullopt;
+  return evidence.tap(held.name.window, held.name.micro_batch, held.name.stage, "in." + tensor);
+}
+
+const RegisterSuspect registered{{
+    .name = "synchronised-backward-stays-local",
+    .faults = {"synchronised-backward-stays-local"},
+    .stages = {"sync_statistics"},
+    .sentence = "synchronised BatchNorm's backward takes the sums of a rank's own rows for those of all",
+    .formula = "Σ dy, Σ dy h over the rank's rows",
+    .remedy = "sum BatchNorm's two backward sums over ranks",
+    .left = left,
+}};
+
+}  // namespace own_sums
+
+// Every rank's own numbers are those of all.
+namespace own_statistics {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string& tensor = held.name.tensor;
+  if (!tensor.ends_with(".mean") && !tensor.ends_with(".var")) return std::nullopt;
+  return evidence.tap(held.name.window, held.name.micro_batch, held.name.stage, "in." + tensor);
+}
+
+const RegisterSuspect registered{{
+    .name = "statistics-stay-local",
+    .faults = {},
+    .stages = {"sync_statistics"},
+    .sentence = "a rank takes the mean and variance of its own rows for those of all",
+    .formula = "mean and var over the rank's rows",
+    .remedy = "take the statistics of all ranks: `torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)`",
+    .left = left,
+}};
+
+}  // namespace own_statistics
+
+}  // namespace
+}  // namespace tally::micro_steps_suspect

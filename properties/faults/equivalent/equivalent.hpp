@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 
 namespace tally {
 

@@ -1,25 +1,23 @@
-#include "properties/faults/trials/fault_matrix.hpp"
-
 #include <algorithm>
 #include <map>
 #include <sstream>
 
-#include "kernels/device/executor/captured.hpp"
-#include "kernels/training_step/captured_run.hpp"
+#include "kernels/device/executor/concurrent_streams.hpp"
+#include "kernels/training_step/run/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/expected_tensors.hpp"
-#include "oracle/case/formats.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/pairs.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
-#include "properties/compare/groups.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/tensor_rows.hpp"
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/faults/trials/trials.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/optimizers.hpp"
+#include "properties/generators/drawn_options.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/rows.hpp"
 
 namespace tally {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "oracle/case/formats.hpp"
-#include "properties/faults/trials/fault_matrix.hpp"
+#include "oracle/case/tensors/tensor.hpp"
+#include "properties/faults/trials/trials.hpp"
 
 namespace tally {
 namespace {

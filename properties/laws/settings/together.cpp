@@ -1,3 +1,4 @@
+// Settings put together, and the law that every stage keeps its bound then.
 #include "properties/laws/settings/together.hpp"
 
 #include <algorithm>
@@ -6,18 +7,17 @@
 #include <vector>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/case/sections.hpp"
-#include "properties/generators/adapters.hpp"
-#include "properties/generators/attention_plan.hpp"
-#include "properties/generators/case_frame.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/put_setting.hpp"
+#include "properties/generators/plan.hpp"
 #include "properties/generators/settings.hpp"
 #include "properties/generators/token_plan.hpp"
+#include "properties/laws/law.hpp"
 #include "properties/laws/pipeline/pipelines.hpp"
-#include "properties/laws/ranks/dealt.hpp"
-#include "properties/laws/settings/unusual.hpp"
+#include "properties/laws/ranks/plans_of_ranks.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -219,3 +219,33 @@ std::optional<std::string> why_never_together(std::size_t a, std::size_t b) {
 }
 
 }  // namespace tally
+
+// Law: whatever settings stand together in a case, every stage keeps its bound: kinds of layers, losses and recipe
+// sections, values of their options, and how ranks and stages train it, in usual models and unusual ones. Each of its
+// cases begins with another setting, and takes as many drawn ones as the rules allow.
+namespace tally::settings_stand_together_law {
+namespace {
+
+void shape(Plan& plan) { put_together(plan, plan.seed); }
+
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
+
+bool differs(const Case& c, const RunOptions& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward", "unscale"});
+}
+
+const RegisterAnyCase any_case("settings_stand_together");
+
+const RegisterLaw registered{{
+    .name = "settings_stand_together",
+    .family = "kernels",
+    .statement = "Whatever settings stand together in a case, every stage keeps its bound.",
+    .shape = shape,
+    .holds = holds,
+    .control = "another input gives other bits",
+    .differs = differs,
+    .weight = 3,
+}};
+
+}  // namespace
+}  // namespace tally::settings_stand_together_law

@@ -1,17 +1,15 @@
-#include "properties/laws/settings/unusual.hpp"
-
 #include <algorithm>
 #include <string>
 
-#include "oracle/case/formats.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
-#include "oracle/case/grid_choice.hpp"
-#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/sizes.hpp"
+#include "oracle/case/tensors/tensor.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/residual_blocks.hpp"
-#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/ranks/plans_of_ranks.hpp"
+#include "properties/laws/settings/together.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {

@@ -1,15 +1,80 @@
+// What many commands take: case files, stored results, seed, effort, interruption.
 #include "reports/command_line/check/run_words.hpp"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
+#include <stdexcept>
 
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/record/recognise.hpp"
-#include "reports/record/write_together.hpp"
-#include "reports/text/numbers.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/tensors/regular_file.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/record/files.hpp"
+#include "reports/text/stored_text.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line {
+
+Case case_in(const std::string& file) {
+  if (begins_as_safetensors(file))
+    throw UsageError(file + ": found a safetensors file, expected a case, which is JSON");
+  try {
+    return read_case_file(file);
+  } catch (const InvalidCase& problem) {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(file, unknown)) throw;  // it names what is no file
+    throw UsageError(file + ": " + problem.what());
+  }
+}
+
+bool begins_as_safetensors(const std::string& file) {
+  constexpr std::size_t length_bytes = 8;
+  unsigned char first[length_bytes + 1];
+  try {
+    const RegularFile opened(file);
+    opened.read(0, first, sizeof first);
+    std::uint64_t header = 0;
+    for (std::size_t i = length_bytes; i-- > 0;) header = header << 8 | first[i];
+    return header <= opened.size() - length_bytes && first[length_bytes] == '{';
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+namespace {
+
+std::string text_of(const std::string& file, const char* expected) {
+  try {
+    return stored_text(file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(std::string(problem.what()) + "; expected " + expected);
+  }
+}
+
+/// What `read` returns; its complaint becomes a usage error that names the file.
+template <class Read>
+auto parsed(const std::string& file, Read read) {
+  try {
+    return read();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(file + ": " + problem.what());
+  }
+}
+
+}  // namespace
+
+Results results_of(const std::string& file) {
+  return parsed(file, [&] { return results_of_json(text_of(file, "the results.json of a run")); });
+}
+
+Study study_at(const std::string& file) {
+  return parsed(file, [&] { return study_of_json(text_of(file, "the NAME.json of a study")); });
+}
+
 namespace {
 
 std::atomic<bool> interrupted_flag{false};

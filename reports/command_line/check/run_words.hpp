@@ -1,4 +1,5 @@
-// The words that every long run takes: seed, effort, where to write; and how it is interrupted.
+// What many commands take and show: where results are kept, case files, stored results, seed, effort, interruption,
+// progress. Defined in run_words.cpp, not_judged.cpp.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,39 @@
 #include <string>
 #include <vector>
 
+#include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
+
+// Where results are kept when no argument says otherwise.
+namespace tally::command_line::defaults {
+
+inline const std::string out = "tally-out";
+inline const std::string results = out + "/results.json";
+
+}  // namespace tally::command_line::defaults
+
+// Progress on standard error: one line that moves on a terminal, plain lines elsewhere.
 namespace tally::command_line {
+
+/// "[3/12] title" as "[######..................] 3/12 title", the bar `width` wide; other lines as they are.
+std::string progress_bar(const std::string& line, std::size_t width);
+
+void show_progress(const std::string& line);
+
+// The case file that a command is given; what is wrong with it is said with the file's name.
+
+/// Throws UsageError.
+Case case_in(const std::string& file);
+
+/// Whether its first bytes are those of a safetensors file: the length of a header, and the header's brace.
+bool begins_as_safetensors(const std::string& file);
+
+// Documents that earlier runs left. Throws UsageError naming the file and what was expected.
+
+Results results_of(const std::string& file);
+Study study_at(const std::string& file);
+
+// The words that every long run takes: seed, effort, where to write; and how it is interrupted.
 
 /// A positive number; throws UsageError naming the option and what was expected.
 double number_of(const std::string& text, const std::string& what, const std::string& expected);

@@ -1,17 +1,91 @@
-#include "reports/command_line/check/stage_table.hpp"
-
+// What the lenses found, stage by stage, and suspects, for a terminal.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <string_view>
 
+#include "kernels/trace/tap_name.hpp"
 #include "kernels/trace/trace.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "properties/compare/bound_terms.hpp"
-#include "reports/command_line/check/vacuous_tensors.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "oracle/case/contract.hpp"
+#include "properties/judge/bound_terms.hpp"
+#include "reports/command_line/check/capture.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line {
+namespace {
+
+/// In the order of the checks, each tap once; `shown` where one of its comparisons says something.
+struct Compared {
+  const TensorCheck* first;
+  bool shown;
+};
+
+std::vector<Compared> compared(const std::vector<TensorCheck>& checks) {
+  std::vector<Compared> all;
+  std::map<std::string_view, std::size_t> places;
+  for (const TensorCheck& check : checks) {
+    if (check.status == Status::not_run || check.elements == 0) continue;
+    const auto [place, is_new] = places.emplace(check.tap, all.size());
+    if (is_new) all.push_back({&check, false});
+    all[place->second].shown = all[place->second].shown || check.status != Status::vacuous;
+  }
+  return all;
+}
+
+/// The window of a parameter after its step; nothing for any other tensor.
+std::optional<int> step_of(const TensorCheck& check) {
+  const auto name = tap_view_of(check.tap);
+  const bool parameter = name && name->stage == "optimizer" && !name->tensor.starts_with("in.") &&
+                         parameter_of_state(name->tensor).empty();
+  return parameter ? std::optional<int>(name->window) : std::nullopt;
+}
+
+std::string numbers_of(const TensorCheck& check) {
+  return check.tap + " may be off by " + significant(check.norm_bound) + " and is " + significant(check.norm_expected) +
+         " long";
+}
+
+}  // namespace
+
+std::optional<int> window_not_shown(const std::vector<TensorCheck>& checks) {
+  std::map<int, bool> shown;
+  for (const Compared& tensor : compared(checks))
+    if (const auto window = step_of(*tensor.first)) shown[*window] = shown[*window] || tensor.shown;
+  for (const auto& [window, any] : shown)
+    if (!any) return window;
+  return std::nullopt;
+}
+
+std::string compared_in_vain(const std::vector<TensorCheck>& checks) {
+  const auto window = window_not_shown(checks);
+  const TensorCheck* first = nullptr;
+  std::size_t count = 0;
+  for (const Compared& tensor : compared(checks)) {
+    if (tensor.shown || (window && step_of(*tensor.first) != window)) continue;
+    if (count++ == 0) first = tensor.first;
+  }
+  if (first == nullptr) return "";
+  if (window)
+    return "nothing is shown of the step of window " + std::to_string(*window) + ", as every bound admits that there " +
+           "was none: " + (std::isinf(first->norm_bound) ? first->tap + " may be anything" : numbers_of(*first)) +
+           "; taps nearer to the step, as of its gradients, would tell";
+  const std::string more = count == 1 ? "" : ", and " + counted(count - 1, "tensor") + " more";
+  if (std::isinf(first->norm_bound))
+    return "could not be judged, as what it was computed from left no taps: " + first->tap + more;
+  return "compared in vain, as the bounds admit as much as there is: " + numbers_of(*first) + more;
+}
+
+std::string suspect_list(const std::vector<Suspicion>& suspects) {
+  std::string text;
+  for (const Suspicion& s : suspects) {
+    text += "  " + text_of(std::vector<Suspicion>{s}) + "\n    " + s.sentence + ":  " + s.formula + "\n";
+  }
+  return text.empty() ? "" : "suspects, likeliest first:\n" + text;
+}
+
 namespace {
 
 struct Row {
@@ -53,7 +127,7 @@ const char* way_of(const std::string& lens) {
   return lens == "end_to_end" ? "from the case on" : lens == "group" ? "with the stages before it" : "by itself";
 }
 
-std::string element_of(const TensorCheck& check) {
+std::string named_element(const TensorCheck& check) {
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ",") + std::to_string(i);
   return check.tap + (index.empty() ? "" : " [" + index + "]");
@@ -61,7 +135,7 @@ std::string element_of(const TensorCheck& check) {
 
 std::string worst_in_short(const TensorCheck& check) {
   if (!check.message.empty()) return "  " + check.tap + ": " + check.message + "\n";
-  return "  " + element_of(check) +
+  return "  " + named_element(check) +
          formatted(": expected %.9g, got %.9g, error %.3g, bound %.3g\n", check.expected, check.got, check.error,
                    check.bound);
 }
@@ -69,7 +143,7 @@ std::string worst_in_short(const TensorCheck& check) {
 std::string worst_element(const TensorCheck& check) {
   if (!check.message.empty()) return "  " + check.tap + ", " + way_of(check.lens) + ": " + check.message + "\n";
   const std::string terms = text_of(check.terms), way = way_of(check.lens);
-  return "  " + element_of(check) +
+  return "  " + named_element(check) +
          formatted(" %s: expected %.9g (%a), got %.9g (%a), error %.3g, bound %.3g, error / bound %.3g\n", way.c_str(),
                    check.expected, check.expected, check.got, check.got, check.error, check.bound, check.worst_ratio) +
          (terms.empty() ? "" : "    the bound is " + terms + "\n") +

@@ -5,11 +5,11 @@
 #include <set>
 #include <tuple>
 
-#include "oracle/case/formats.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "properties/campaign/campaign.hpp"
-#include "properties/studies/study.hpp"
+#include "properties/lab/study.hpp"
 #include "reports/gate/gate.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line::gate_study {
 namespace {

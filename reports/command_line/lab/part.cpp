@@ -1,4 +1,14 @@
+// What the lab brings: itself, what `tally list` prints of faults and studies, what `tally explain` says of a fault.
 #include "reports/command_line/part.hpp"
+
+#include <iostream>
+
+#include "properties/diagnosis/sentences.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/faults/fault.hpp"
+#include "properties/lab/study.hpp"
+#include "reports/command_line/check/answers.hpp"
+#include "reports/command_line/verify/part.hpp"
 
 namespace tally::command_line::lab_part {
 namespace {
@@ -7,3 +17,57 @@ const RegisterPart registered(Part::lab);
 
 }  // namespace
 }  // namespace tally::command_line::lab_part
+
+namespace tally::command_line::lab_lists {
+namespace {
+
+void print_faults() {
+  for (const Fault* fault : faults()) {
+    std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong
+              << "  (knob: " << fault->knob << ")\n";
+  }
+}
+
+void print_studies(const char* family) {
+  for (const StudyRunner* study : studies(family)) std::cout << study->name << "  " << study->question << "\n";
+}
+
+const RegisterListed registered_faults("faults", print_faults);
+const RegisterListed registered_sweeps("sweeps", [] { print_studies("sweep"); });
+const RegisterListed registered_benches("benches", [] { print_studies("bench"); });
+
+}  // namespace
+}  // namespace tally::command_line::lab_lists
+
+// What `tally explain` says of a seeded fault.
+namespace tally::command_line::explained_faults {
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Fault* fault : faults()) all.push_back(fault->name);
+  return all;
+}
+
+bool explain(const std::string& name) {
+  const Fault* fault = find_fault(name);
+  if (fault == nullptr) return false;
+  std::vector<std::string> standing;
+  for (const Suspect* suspect : suspects())
+    if (stands_for(*suspect, fault->name)) standing.push_back(suspect->name);
+  std::cout << "fault " << fault->name << ", planted in " << fault->stage << ": " << fault->right << "  ->  "
+            << fault->wrong << "\n"
+            << "shows with: " << fault->condition << "\n"
+            << "modelled on: " << fault->source << "\n"
+            << "knob: " << fault->knob << "\n"
+            << "laws that catch it: " << listed_or_none(fault->laws) << "\n"
+            << "suspect: " << listed_or_none(standing) << "\n"
+            << (standing.empty() ? "" : "what to change: " + remedy_of(standing.front()) + "\n")
+            << "run it: ./tally faults " << fault->name << "\n";
+  return true;
+}
+
+const RegisterExplained registered({20, names, explain});
+
+}  // namespace
+}  // namespace tally::command_line::explained_faults

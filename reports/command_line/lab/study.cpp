@@ -3,14 +3,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "properties/studies/study.hpp"
-#include "reports/command_line/check/progress.hpp"
+#include "properties/lab/study.hpp"
 #include "reports/command_line/check/run_words.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/command_line/verify/own_step_subject.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
 #include "reports/command_line/verify/subject.hpp"
 #include "reports/study/study.hpp"
 

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "reports/command_line/verify/defaults.hpp"
 #include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line {

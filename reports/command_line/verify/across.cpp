@@ -1,5 +1,3 @@
-#include "reports/command_line/verify/across.hpp"
-
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -10,11 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "properties/campaign/campaign_process.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/mpi_world.hpp"
+#include "properties/campaign/node.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/mpi.hpp"
 #include "reports/record/packed.hpp"
-#include "reports/text/sha256.hpp"
+#include "reports/text/stored_text.hpp"
 
 namespace tally::command_line {
 namespace {

@@ -7,16 +7,12 @@
 
 #include "kernels/device/device.hpp"
 #include "reports/command_line/check/run_words.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/child.hpp"
-#include "reports/command_line/verify/gate.hpp"
-#include "reports/command_line/verify/kernel_file.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/baseline.hpp"
 #include "reports/command_line/verify/old_build.hpp"
-#include "reports/command_line/verify/stored.hpp"
-#include "reports/compare/kernel_changes.hpp"
-#include "reports/compare/kernel_timing.hpp"
-#include "reports/compare/timing.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/command_line/verify/subject.hpp"
+#include "reports/compare/comparison.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line {
 namespace {

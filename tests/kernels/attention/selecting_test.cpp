@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/kernels/attention_case.hpp"
 
 namespace tally::selecting_test {

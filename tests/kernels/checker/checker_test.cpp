@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/device/blas.hpp"
-#include "kernels/device/executor/fewest_preemptions.hpp"
+#include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally::checker_test {

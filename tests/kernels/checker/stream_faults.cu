@@ -1,5 +1,5 @@
 // Right and wrong: kernels and products on two streams that hand memory on, by events.
-#include "kernels/device/blas.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "tests/kernels/checker/device_faults.hpp"

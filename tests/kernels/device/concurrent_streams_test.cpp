@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "kernels/device/blas.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "tests/kernels/device/on_executor.hpp"
 
 namespace tally::concurrent_streams_test {

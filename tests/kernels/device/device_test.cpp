@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/guard_zone.hpp"
+#include "kernels/device/devices.hpp"
 #include "kernels/device/half.hpp"
 
 namespace tally::device_test {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/device/blas.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/half.hpp"
 
 namespace tally::gemm_formats_test {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/blas.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/half.hpp"
-#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/run/device_tensor.hpp"
 
 namespace tally {
 namespace {

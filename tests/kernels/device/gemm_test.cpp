@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/half.hpp"
 
 namespace tally::gemm_test {
@@ -41,7 +41,7 @@ float by_ends(const std::vector<float>& a, const std::vector<float>& b, const st
   return total;
 }
 
-/// One element in the documented order, read off kernels/device/blas.hpp.
+/// One element in the documented order, read off kernels/device/gemm/blas.hpp.
 float dot(const std::vector<float>& a, const std::vector<float>& b, const GemmOrder& order) {
   const std::size_t k = a.size(), parameter = static_cast<std::size_t>(order.parameter);
   if (k == 0) return 0;

@@ -1,10 +1,9 @@
 // The host's conversions and arithmetic beside those of CUDA's headers, where these are found.
-#include "kernels/device/host/half_bits.hpp"
-
 #include <gtest/gtest.h>
 
+#include "kernels/device/host/half_arithmetic.hpp"
 #include "kernels/device/host/half_conversions.hpp"
-#include "kernels/device/host/half_words.hpp"
+#include "kernels/device/host/half_types.hpp"
 
 #if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
 #include <cuda_bf16.h>

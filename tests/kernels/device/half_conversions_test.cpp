@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/device/host/half_pairs.hpp"
 #include "tests/kernels/device/exact_sixteen.hpp"
 
 namespace tally::half_conversions_test {

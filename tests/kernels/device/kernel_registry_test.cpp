@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally::kernel_registry_test {

@@ -6,8 +6,8 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/training_step/device_tensor.hpp"
-#include "kernels/training_step/kernel_clock.hpp"
+#include "kernels/training_step/run/cost.hpp"
+#include "kernels/training_step/run/device_tensor.hpp"
 
 namespace tally::launch_paths_test {
 namespace {

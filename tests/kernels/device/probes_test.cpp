@@ -1,13 +1,13 @@
 // What the probes find of the host's GEMM, whose orders are documented, and that tensor cores are models of.
-#include "kernels/device/probes.hpp"
+#include "kernels/device/probes/probes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "kernels/device/probes/operands.hpp"
-#include "oracle/tolerance/accumulation.hpp"
+#include "kernels/device/probes/products.hpp"
+#include "oracle/tolerance/gemm.hpp"
 
 namespace tally::probes_test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernels/device/half.hpp"
 #include "kernels/elementwise.hpp"
-#include "oracle/case/float_bits.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 namespace tally::storage_types_test {
 namespace {

@@ -1,6 +1,6 @@
 // The models of tensor cores against the same definition in integers of any length: every number is a whole multiple of
 // 2^-600, so that nothing is ever rounded but where the definition says so.
-#include "kernels/device/tensor_core.hpp"
+#include "kernels/device/gemm/tensor_core.hpp"
 
 #include <gtest/gtest.h>
 

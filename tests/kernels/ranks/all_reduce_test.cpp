@@ -10,10 +10,9 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/ranks/fibres.hpp"
-#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/run/device_tensor.hpp"
 #include "oracle/tolerance/format.hpp"
-#include "oracle/tolerance/rounded.hpp"
-#include "oracle/window/rank_sums.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::all_reduce_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "kernels/ranks/traffic.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/batch_norm/step_arguments.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/norm/batch_norm_of_ranks.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 #include "tests/kernels/reduction/attention_sums.hpp"
 #include "tests/kernels/reduction/loss_sums.hpp"

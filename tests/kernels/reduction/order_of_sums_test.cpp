@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "kernels/reduction/welford.hpp"
-#include "oracle/tolerance/sum_cost.hpp"
+#include "oracle/tolerance/summation.hpp"
 #include "tests/kernels/reduction/kernel_sums.hpp"
 
 namespace tally::order_of_sums_test {

@@ -1,11 +1,10 @@
-#include "kernels/trace/assumptions.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "oracle/case/safetensors.hpp"
+#include "kernels/trace/recorder_notes.hpp"
+#include "oracle/case/file/safetensors.hpp"
 
 namespace tally::assumptions_test {
 namespace {

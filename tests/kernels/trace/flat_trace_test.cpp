@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 

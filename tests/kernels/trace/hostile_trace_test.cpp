@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/trace/trace_bytes.hpp"
-#include "kernels/training_step/run.hpp"
-#include "oracle/case/safetensors.hpp"
+#include "kernels/trace/trace.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "oracle/case/file/safetensors.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::hostile_trace_test {

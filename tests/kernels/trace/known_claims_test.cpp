@@ -1,6 +1,6 @@
-#include "kernels/trace/known_claims.hpp"
-
 #include <gtest/gtest.h>
+
+#include "kernels/trace/trace.hpp"
 
 namespace tally::known_claims_test {
 namespace {

@@ -1,10 +1,9 @@
-#include "kernels/trace/places.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "oracle/case/safetensors.hpp"
+#include "kernels/trace/recorder_notes.hpp"
+#include "oracle/case/file/safetensors.hpp"
 
 namespace tally::places_test {
 namespace {

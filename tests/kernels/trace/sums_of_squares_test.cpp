@@ -1,11 +1,10 @@
-#include "kernels/trace/sums_of_squares.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "oracle/case/safetensors.hpp"
+#include "kernels/trace/recorder_notes.hpp"
+#include "oracle/case/file/safetensors.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 

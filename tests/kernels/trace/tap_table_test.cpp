@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/case/generations.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/optimizer_state.hpp"
-#include "oracle/case/pairs.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/rows.hpp"
 #include "oracle/graph/layer_view.hpp"
 #include "oracle/graph/window_graph.hpp"
 #include "tests/oracle/case/case_files.hpp"

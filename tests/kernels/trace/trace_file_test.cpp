@@ -5,9 +5,9 @@
 
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_findings.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "oracle/case/file/safetensors.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/safetensors.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::trace_file_test {

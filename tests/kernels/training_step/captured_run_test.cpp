@@ -1,12 +1,12 @@
 // A captured run leaves the bits of a run, every time, and of the values it was given last.
-#include "kernels/training_step/captured_run.hpp"
+#include "kernels/training_step/run/captured_run.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <stdexcept>
 
-#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/run/device_tensor.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::captured_run_test {

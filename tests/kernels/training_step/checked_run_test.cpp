@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

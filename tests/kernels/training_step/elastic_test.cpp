@@ -5,8 +5,8 @@
 //   w2, row 1:           g = -1, m = -1/2, w = -1/2 + 1/4 = -1/4
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/memory.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/cost.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 

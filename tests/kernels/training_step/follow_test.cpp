@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

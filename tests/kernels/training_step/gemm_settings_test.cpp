@@ -1,8 +1,7 @@
 // What a case says of its matrix products, and what the run claims of them.
-#include "kernels/training_step/gemm_settings.hpp"
-
 #include <gtest/gtest.h>
 
+#include "kernels/training_step/run/chosen_kernels.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 
 namespace tally::kind_steps_test {
 namespace {

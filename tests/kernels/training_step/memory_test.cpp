@@ -1,7 +1,6 @@
-#include "kernels/training_step/memory.hpp"
-
 #include <gtest/gtest.h>
 
+#include "kernels/training_step/run/cost.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::memory_test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/memory.hpp"
+#include "kernels/training_step/run/cost.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "tests/kernels/small_case.hpp"

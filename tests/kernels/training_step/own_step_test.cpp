@@ -1,8 +1,8 @@
-#include "kernels/training_step/own_step.hpp"
+#include "kernels/training_step/run/own_step.hpp"
 
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/captured_run.hpp"
+#include "kernels/training_step/run/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include "kernels/training_step/pipeline.hpp"
-#include "oracle/case/pipeline.hpp"
+#include "kernels/training_step/ranks/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/sharding.hpp"
 
 namespace tally::pipeline_schedule_test {
 namespace {

@@ -1,7 +1,7 @@
 // What a window does with its recipe, on numbers that can be followed by hand.
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::recipe_test {

@@ -1,8 +1,8 @@
 // Recomputed activations are the bits that forward left, in whatever order products add.
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

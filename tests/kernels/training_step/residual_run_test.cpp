@@ -10,7 +10,7 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/trace/trace_layout.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "tests/kernels/residual_case.hpp"
 

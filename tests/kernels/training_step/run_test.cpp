@@ -1,4 +1,4 @@
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 
 #include <gtest/gtest.h>
 

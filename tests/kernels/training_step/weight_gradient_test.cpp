@@ -1,9 +1,9 @@
 // Weight gradients that their product adds to the buffer: what exists, what is tapped, what it saves.
-#include "kernels/training_step/weight_gradient.hpp"
+#include "kernels/linear/weight_gradient.hpp"
 
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/memory.hpp"
+#include "kernels/training_step/run/cost.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 

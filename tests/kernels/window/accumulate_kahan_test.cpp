@@ -1,6 +1,6 @@
 // The compensated buffer: its bits, and that it goes on where a plain buffer stalls.
 #include "kernels/window/arguments.hpp"
-#include "oracle/tolerance/rounded.hpp"
+#include "oracle/tolerance/format.hpp"
 #include "tests/kernels/on_device.hpp"
 
 namespace tally::accumulate_kahan_test {

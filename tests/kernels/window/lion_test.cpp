@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/window/lion_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
 namespace tally::lion_test {

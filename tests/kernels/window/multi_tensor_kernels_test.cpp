@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
 namespace tally::multi_tensor_kernels_test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kernels/window/rmsprop_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
 namespace tally::rmsprop_test {

@@ -1,4 +1,4 @@
-#include "oracle/case/bytes.hpp"
+#include "oracle/case/tensors/bytes.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "oracle/case/lost_bytes.hpp"
-#include "oracle/case/regular_file.hpp"
-#include "oracle/case/safetensors.hpp"
+#include "oracle/case/file/safetensors.hpp"
+#include "oracle/case/tensors/regular_file.hpp"
 
 namespace tally::bytes_test {
 namespace {

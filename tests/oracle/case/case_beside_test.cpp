@@ -1,5 +1,3 @@
-#include "oracle/case/case_beside.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"

@@ -1,9 +1,9 @@
-#include "oracle/case/decimal.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>
+
+#include "oracle/case/file/json.hpp"
 
 namespace tally::decimal_test {
 namespace {

@@ -1,3 +1,5 @@
+#include "oracle/case/tensors/drawing.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
-#include "oracle/case/philox.hpp"
 
 namespace tally::drawing_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "oracle/case/float_bits.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "oracle/tolerance/format.hpp"
 
 namespace tally::drawn_bit_patterns_test {

@@ -1,8 +1,8 @@
-#include "oracle/case/element.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "oracle/case/file/parts.hpp"
 
 namespace tally::element_test {
 namespace {

@@ -1,13 +1,11 @@
 // Every row of the formats' table, and two rows of 8-bit formats that are not in it.
-#include "oracle/case/formats.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <set>
 
-#include "oracle/case/float_bits.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "oracle/tolerance/format.hpp"
 
 namespace tally::formats_test {

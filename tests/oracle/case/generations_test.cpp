@@ -1,11 +1,9 @@
 // Windows whose number of ranks changes: read, written, and taken apart into generations.
-#include "oracle/case/generations.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/sharding.hpp"
 
 namespace tally::generations_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "case_files.hpp"
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/version.hpp"
 #include "tests/kernels/residual_case.hpp"
 
 namespace tally::graph_test {

@@ -1,7 +1,6 @@
-#include "oracle/case/item_weights.hpp"
-
 #include <gtest/gtest.h>
 
+#include "oracle/case/rows.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::item_weights_test {

@@ -1,8 +1,8 @@
-#include "oracle/case/json.hpp"
+#include "oracle/case/file/json.hpp"
 
 #include <gtest/gtest.h>
 
-#include "oracle/case/findings.hpp"
+#include "oracle/case/file/findings.hpp"
 
 namespace tally::json_test {
 namespace {

@@ -1,6 +1,4 @@
 // Statistics that ranks share of a micro-step: read, written, refused.
-#include "oracle/case/micro_steps.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "case_files.hpp"
+#include "oracle/case/file/safetensors.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/safetensors.hpp"
 
 namespace tally::mutation_test {
 namespace {

@@ -1,11 +1,10 @@
-#include "oracle/case/padded.hpp"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "oracle/case/batch.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/exact/exact.hpp"
 #include "tests/kernels/attention_case.hpp"
 #include "tests/oracle/window/slopes.hpp"
 

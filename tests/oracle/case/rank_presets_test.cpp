@@ -1,6 +1,4 @@
 // What frameworks do with several ranks, as keys of a case.
-#include "oracle/case/rank_presets.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/rank_keys.hpp"

@@ -3,7 +3,6 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/case/ranks.hpp"
-#include "oracle/case/running_values.hpp"
 #include "tests/oracle/case/batch_norm_text.hpp"
 #include "tests/oracle/case/refusal.hpp"
 

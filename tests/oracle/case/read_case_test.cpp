@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "case_files.hpp"
+#include "oracle/case/file/findings.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/limits.hpp"
 
 namespace tally::read_case_test {
 namespace {

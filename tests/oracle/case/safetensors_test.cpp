@@ -1,4 +1,4 @@
-#include "oracle/case/safetensors.hpp"
+#include "oracle/case/file/safetensors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "case_files.hpp"
+#include "oracle/case/file/findings.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/limits.hpp"
 
 namespace tally::safetensors_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-
-#include "oracle/case/float_bits.hpp"
 
 namespace tally::tensor_test {
 namespace {

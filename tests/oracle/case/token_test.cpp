@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "case_files.hpp"
-#include "oracle/case/base32.hpp"
-#include "oracle/case/compression.hpp"
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/io.hpp"
 
 namespace tally::token_test {

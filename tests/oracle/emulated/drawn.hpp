@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/tolerance/rounded.hpp"
+#include "oracle/tolerance/format.hpp"
 
 namespace tally::oracle::emulated {
 

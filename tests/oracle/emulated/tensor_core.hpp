@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "oracle/tolerance/format.hpp"
-#include "oracle/tolerance/rounded.hpp"
 
 namespace tally::oracle::emulated {
 

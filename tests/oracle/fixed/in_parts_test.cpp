@@ -1,9 +1,9 @@
-#include "oracle/fixed/in_parts.hpp"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>
+
+#include "oracle/real/threads.hpp"
 
 namespace tally::oracle::fixed::in_parts_test {
 namespace {

@@ -1,9 +1,9 @@
-#include "oracle/fixed/matrix.hpp"
+#include "oracle/fixed_point/matrix.hpp"
 
 #include <gtest/gtest.h>
 
-#include "oracle/fixed/enclosures.hpp"
-#include "oracle/real/digits_scope.hpp"
+#include "oracle/fixed_point/enclosures.hpp"
+#include "oracle/real/real.hpp"
 #include "tests/oracle/fixed/operands.hpp"
 
 namespace tally::oracle::fixed::matrix_test {

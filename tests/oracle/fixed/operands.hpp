@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/fixed/product.hpp"
+#include "oracle/fixed_point/product.hpp"
 
 namespace tally::oracle::fixed {
 

@@ -1,11 +1,11 @@
-#include "oracle/fixed/product.hpp"
+#include "oracle/fixed_point/product.hpp"
 
 #include <gtest/gtest.h>
 
-#include "oracle/fixed/enclosures.hpp"
-#include "oracle/real/digits_scope.hpp"
+#include "oracle/fixed_point/enclosures.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/product.hpp"
+#include "oracle/real/real.hpp"
 #include "tests/oracle/fixed/operands.hpp"
 
 namespace tally::oracle::fixed::product_test {

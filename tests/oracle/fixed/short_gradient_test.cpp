@@ -4,13 +4,12 @@
 
 #include <cmath>
 
+#include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/kinds.hpp"
-#include "oracle/fixed/short_product.hpp"
+#include "oracle/exact/trajectory.hpp"
+#include "oracle/fixed_point/product.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/product.hpp"
-#include "oracle/window/trajectory.hpp"
-#include "oracle/window/window_gradient.hpp"
 #include "tests/oracle/case/case_files.hpp"
 #include "tests/oracle/window/net.hpp"
 

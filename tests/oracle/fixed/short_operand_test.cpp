@@ -1,7 +1,7 @@
-#include "oracle/fixed/short_operand.hpp"
+#include "oracle/fixed_point/short_operand.hpp"
 
-#include "oracle/fixed/enclosures.hpp"
-#include "oracle/fixed/product.hpp"
+#include "oracle/fixed_point/enclosures.hpp"
+#include "oracle/fixed_point/product.hpp"
 #include "oracle/real/product.hpp"
 #include "tests/oracle/real/short_balls.hpp"
 

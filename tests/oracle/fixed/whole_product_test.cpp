@@ -1,9 +1,9 @@
-#include "oracle/fixed/whole_product.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
+
+#include "oracle/fixed_point/routes.hpp"
 
 namespace tally::oracle::fixed {
 namespace {

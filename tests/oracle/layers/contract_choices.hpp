@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
 
 namespace tally::oracle {
 

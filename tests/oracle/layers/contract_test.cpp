@@ -1,4 +1,4 @@
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
 
 #include <gtest/gtest.h>
 

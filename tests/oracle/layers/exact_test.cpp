@@ -1,10 +1,10 @@
-#include "oracle/layers/exact.hpp"
+#include "oracle/exact/exact.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
 #include "tests/oracle/layers/layer_variants.hpp"
 #include "tests/oracle/real/second_route.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
 #include "tests/oracle/real/drawn.hpp"
 
 namespace tally::oracle {

@@ -1,4 +1,4 @@
-#include "oracle/tolerance/with_spread.hpp"
+#include "oracle/tolerance/switches.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::linear_bound_test {

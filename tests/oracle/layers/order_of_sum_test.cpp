@@ -1,7 +1,6 @@
-#include "oracle/layers/order_of_sum.hpp"
-
 #include <gtest/gtest.h>
 
+#include "oracle/layers/claim.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::order_of_sum_test {

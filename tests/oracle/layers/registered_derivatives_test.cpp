@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "oracle/layers/exact.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/real/ball.hpp"
 #include "tests/oracle/layers/contract_choices.hpp"
 #include "tests/oracle/real/drawn.hpp"

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/exact.hpp"
 #include "tests/oracle/real/drawn.hpp"
 #include "tests/oracle/real/second_route.hpp"
 

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <random>
 
-#include "oracle/real/decimal_text.hpp"
-#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
 #include "oracle/real/product.hpp"
+#include "oracle/real/real.hpp"
 
 namespace tally::oracle::ball_test {
 namespace {

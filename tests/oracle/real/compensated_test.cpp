@@ -1,11 +1,8 @@
-#include "oracle/real/compensated.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/product.hpp"
 #include "oracle/real/real.hpp"
 

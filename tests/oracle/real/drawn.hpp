@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "oracle/real/matrix.hpp"
+#include "oracle/real/number.hpp"
 
 namespace tally::oracle {
 

@@ -1,5 +1,3 @@
-#include "oracle/real/float_product.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +5,6 @@
 #include <limits>
 #include <random>
 
-#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/product.hpp"
 #include "oracle/real/real.hpp"
 

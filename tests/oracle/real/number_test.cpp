@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "oracle/real/decimal_text.hpp"
-#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/product.hpp"
+#include "oracle/real/real.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle::number_test {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/real/real.hpp"
 
 namespace tally::oracle {
 

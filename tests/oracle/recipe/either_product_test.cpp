@@ -1,6 +1,6 @@
-#include "oracle/recipe/either_product.hpp"
-
 #include <gtest/gtest.h>
+
+#include "oracle/recipe/recipe_rules.hpp"
 
 namespace tally::oracle::either_product_test {
 namespace {

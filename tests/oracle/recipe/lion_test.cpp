@@ -1,6 +1,5 @@
 // Lion: the exact step, its bounds against floats, an open sign, and the bits that are predicted.
-#include "oracle/recipe/lion.hpp"
-
+#include "oracle/recipe/recipe_rules.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::lion_test {

@@ -1,6 +1,5 @@
 // RMSProp: the exact step, its bounds against floats, and the bits that are predicted.
-#include "oracle/recipe/rmsprop.hpp"
-
+#include "oracle/recipe/recipe_rules.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::rmsprop_test {

@@ -1,7 +1,6 @@
 // GEMMs of an emulated subject: formats, orders, tensor cores, flushing, stagnation; each with the claims it computes
 // by, and caught where it claims otherwise.
-#include "oracle/tolerance/accumulation.hpp"
-
+#include "oracle/tolerance/gemm.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
 namespace tally::oracle::accumulation_test {

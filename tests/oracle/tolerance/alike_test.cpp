@@ -1,10 +1,8 @@
-#include "oracle/tolerance/alike.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "oracle/tolerance/shared_addends.hpp"
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle::alike_test {
 namespace {

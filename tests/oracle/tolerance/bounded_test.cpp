@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "oracle/tolerance/rounded.hpp"
+#include "oracle/tolerance/format.hpp"
 
 namespace tally::oracle::bounded_test {
 namespace {

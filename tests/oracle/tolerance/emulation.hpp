@@ -12,7 +12,7 @@
 
 #include "oracle/case/case.hpp"
 #include "oracle/tolerance/expected.hpp"
-#include "oracle/tolerance/rounded.hpp"
+#include "oracle/tolerance/format.hpp"
 
 namespace tally::oracle::emulation {
 

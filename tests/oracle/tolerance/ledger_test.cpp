@@ -1,8 +1,8 @@
-#include "oracle/tolerance/ledger.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
+
+#include "oracle/tolerance/assumptions.hpp"
 
 namespace tally::oracle::ledger_test {
 namespace {

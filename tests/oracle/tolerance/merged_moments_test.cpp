@@ -1,10 +1,9 @@
 // Moments of ranks merged in fp32 as PyTorch's SyncBatchNorm merges them: mean and variance stay inside the bound, whatever
 // the counts, from the parts' moments as they are handed over and from the rows of all ranks on.
-#include "oracle/tolerance/merged_moments.hpp"
-
-#include "oracle/case/micro_steps.hpp"
-#include "oracle/layers/standardise.hpp"
-#include "oracle/window/step_statistics.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/exact/standardise.hpp"
+#include "oracle/tolerance/moments.hpp"
+#include "oracle/window/rank_stages.hpp"
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
 

@@ -1,12 +1,9 @@
 // Every rule with one source of error switched off at a time.
-#include "oracle/tolerance/sources.hpp"
-
 #include <functional>
 
-#include "oracle/recipe/adam.hpp"
-#include "oracle/recipe/sgd.hpp"
-#include "oracle/tolerance/bounds_only.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
+#include "oracle/tolerance/switches.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/layers/layer_variants.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"

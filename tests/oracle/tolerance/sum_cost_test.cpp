@@ -1,11 +1,11 @@
-#include "oracle/tolerance/sum_cost.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
+
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle::sum_cost_test {
 namespace {

@@ -1,7 +1,7 @@
 // What truncation leaves on the bit models of tensor cores, against the spread that the statistical lens reads.
 #include <numbers>
 
-#include "oracle/tolerance/accumulation.hpp"
+#include "oracle/tolerance/gemm.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
 namespace tally::oracle::tensor_core_spread_test {

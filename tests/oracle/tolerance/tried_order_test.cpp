@@ -1,6 +1,6 @@
-#include "oracle/tolerance/tried_order.hpp"
-
 #include <gtest/gtest.h>
+
+#include "oracle/tolerance/summation.hpp"
 
 namespace tally::oracle::tried_order_test {
 namespace {

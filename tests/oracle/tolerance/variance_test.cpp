@@ -1,7 +1,5 @@
 // Statistics by every algorithm of the family, in fp32 as the norm kernels compute them, from inputs of every storage
 // format: mean, variance, 1 / sqrt and y of batch_norm stay inside the bound of the algorithm that computed them.
-#include "oracle/tolerance/variance.hpp"
-
 #include "oracle/tolerance/moments.hpp"
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"

@@ -1,13 +1,13 @@
-#include "oracle/window/answer.hpp"
+#include "oracle/exact/answer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "oracle/case/io.hpp"
-#include "oracle/real/decimal_text.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/window/short_trajectory.hpp"
+#include "oracle/real/real.hpp"
 #include "tests/oracle/real/second_route.hpp"
 #include "tests/oracle/window/net.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "oracle/case/io.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/exact/exact.hpp"
 #include "tests/kernels/attention_case.hpp"
 #include "tests/oracle/window/slopes.hpp"
 

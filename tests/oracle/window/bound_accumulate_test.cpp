@@ -1,6 +1,5 @@
 // Accumulation buffers of an emulated subject: every format and algorithm, up to addends that no longer count.
-#include "oracle/recipe/adam.hpp"
-#include "oracle/recipe/sgd.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/emulated/machine.hpp"

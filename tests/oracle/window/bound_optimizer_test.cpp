@@ -1,5 +1,4 @@
-#include "oracle/recipe/adam.hpp"
-#include "oracle/recipe/sgd.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 

@@ -1,6 +1,6 @@
 #include "oracle/window/bound_stages.hpp"
 
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::bound_stages_test {

@@ -1,7 +1,6 @@
-#include "oracle/window/certificate.hpp"
-
 #include <gtest/gtest.h>
 
+#include "oracle/exact/answer.hpp"
 #include "oracle/real/short_ball.hpp"
 
 namespace tally::oracle::certificate_test {

@@ -1,10 +1,9 @@
-#include "oracle/window/exact_stages.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "oracle/exact/exact.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle::exact_stages_test {

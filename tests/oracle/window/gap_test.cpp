@@ -1,9 +1,8 @@
-#include "oracle/window/gap.hpp"
-
 #include <gtest/gtest.h>
 
+#include "oracle/exact/answer.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "oracle/real/real.hpp"
-#include "oracle/window/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle::gap_test {

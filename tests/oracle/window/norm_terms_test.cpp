@@ -1,6 +1,4 @@
 // Norms whose gradients are not at hand together are those of all of them.
-#include "oracle/window/norm_terms.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,4 @@
 // Sums over ranks that are divided on the way: worked by hand, and their bounds beside what is left of drawn numbers.
-#include "oracle/window/rank_division.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,9 +7,9 @@
 #include <random>
 
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/tolerance/as_written.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "oracle/window/rank_sums.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle::rank_division_test {
 namespace {

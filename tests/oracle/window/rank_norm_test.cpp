@@ -1,6 +1,4 @@
 // The norm over pieces of ranks, worked by hand, and its bounds beside what is left of drawn numbers.
-#include "oracle/window/rank_norm.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle::rank_norm_test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "oracle/window/answer.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/answer.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle::rank_running_test {

@@ -1,6 +1,4 @@
 // Sums over ranks worked by hand, and their bounds.
-#include "oracle/window/rank_sums.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +6,9 @@
 #include <deque>
 
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/tolerance/as_written.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
+#include "oracle/window/rank_stages.hpp"
 
 namespace tally::oracle::rank_sums_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/kernels/residual_case.hpp"
 
 namespace tally::oracle::residual_gradient_test {

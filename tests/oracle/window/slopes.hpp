@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 
 namespace tally::oracle {
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "oracle/case/ranks.hpp"
-#include "oracle/window/gap.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/answer.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
 namespace tally::oracle::step_statistics_test {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "oracle/case/io.hpp"
-#include "oracle/window/exact_stages.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/kernels/token_case.hpp"
 
 namespace tally::oracle::token_gradient_test {

@@ -1,4 +1,4 @@
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,7 @@
 
 #include <stdexcept>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/expected.hpp"
 

@@ -1,7 +1,6 @@
-#include "oracle/window/window_gradient.hpp"
-
 #include <gtest/gtest.h>
 
+#include "oracle/exact/trajectory.hpp"
 #include "tests/oracle/real/second_route.hpp"
 #include "tests/oracle/window/small_case.hpp"
 

@@ -1,7 +1,6 @@
-#include "properties/campaign/control_trials.hpp"
-
 #include <gtest/gtest.h>
 
+#include "properties/campaign/law_task.hpp"
 #include "properties/laws/law.hpp"
 #include "tests/kernels/small_case.hpp"
 

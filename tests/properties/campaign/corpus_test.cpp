@@ -1,5 +1,3 @@
-#include "properties/campaign/corpus.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

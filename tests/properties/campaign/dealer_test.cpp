@@ -1,6 +1,6 @@
-#include "properties/campaign/dealer.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/campaign/coordinator.hpp"
 
 namespace tally::dealer_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "properties/campaign/dealing.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,7 +5,8 @@
 #include <numeric>
 #include <optional>
 
-#include "properties/campaign/foreman.hpp"
+#include "properties/campaign/coordinator.hpp"
+#include "properties/campaign/node.hpp"
 
 namespace tally::dealing_test {
 namespace {

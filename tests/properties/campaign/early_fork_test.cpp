@@ -1,5 +1,3 @@
-#include "properties/campaign/early_fork.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 #include <thread>
+
+#include "properties/campaign/workers.hpp"
 
 namespace tally::early_fork_test {
 namespace {

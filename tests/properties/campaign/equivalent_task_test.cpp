@@ -1,8 +1,8 @@
-#include "properties/faults/trials/equivalent_task.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "properties/faults/trials/trials.hpp"
 
 namespace tally::equivalent_task_test {
 namespace {

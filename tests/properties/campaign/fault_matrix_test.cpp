@@ -1,8 +1,8 @@
-#include "properties/faults/trials/fault_matrix.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "properties/faults/trials/trials.hpp"
 
 namespace tally::fault_matrix_test {
 namespace {

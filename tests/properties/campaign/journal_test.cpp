@@ -1,10 +1,10 @@
-#include "properties/campaign/journal.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+
+#include "properties/campaign/coordinator.hpp"
 
 namespace tally::journal_test {
 namespace {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "properties/campaign/corpus.hpp"
+#include "properties/campaign/campaign.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/laws/outcome.hpp"
+#include "properties/laws/law.hpp"
 #include "properties/laws/run_and_check.hpp"
 
 namespace tally::law_task_test {

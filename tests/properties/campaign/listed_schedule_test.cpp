@@ -1,6 +1,4 @@
 // A race that one drawn schedule shows, kept as the few choices of threads that matter.
-#include "properties/campaign/listed_schedule.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"

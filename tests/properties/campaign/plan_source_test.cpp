@@ -1,10 +1,9 @@
-#include "properties/campaign/plan_source.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "oracle/case/io.hpp"
+#include "properties/campaign/law_task.hpp"
 #include "properties/generators/random_plan.hpp"
 
 namespace tally::plan_source_test {

@@ -1,9 +1,9 @@
-#include "properties/campaign/rescue.hpp"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <vector>
+
+#include "properties/campaign/workers.hpp"
 
 namespace tally::rescue_test {
 namespace {

@@ -9,8 +9,8 @@
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/generators/rounder_values.hpp"
-#include "properties/studies/evidence/clean_case.hpp"
+#include "properties/generators/simpler_plans.hpp"
+#include "properties/lab/evidence/cases.hpp"
 
 namespace tally::shrink_test {
 namespace {

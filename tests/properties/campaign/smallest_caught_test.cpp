@@ -1,12 +1,10 @@
-#include "properties/faults/trials/smallest_caught.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "properties/campaign/law_task.hpp"
-#include "properties/faults/magnitude.hpp"
-#include "properties/faults/trials/fault_task.hpp"
+#include "properties/faults/fault.hpp"
+#include "properties/faults/trials/trials.hpp"
 
 namespace tally::smallest_caught_test {
 namespace {

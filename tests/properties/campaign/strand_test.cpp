@@ -1,14 +1,10 @@
-#include "properties/campaign/strand.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "properties/campaign/campaign.hpp"
-#include "properties/campaign/campaign_work.hpp"
 #include "properties/campaign/law_task.hpp"
-#include "properties/campaign/plan_source.hpp"
 
 namespace tally::strand_test {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/campaign/watchdog.hpp"
-
 #include <gtest/gtest.h>
 
 #include <future>
+
+#include "properties/campaign/workers.hpp"
 
 namespace tally::watchdog_test {
 namespace {

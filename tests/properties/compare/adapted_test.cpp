@@ -2,8 +2,8 @@
 // format, and a run with one thing wrong fails where it is wrong.
 #include <cmath>
 
+#include "oracle/case/file/parts.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/version.hpp"
 #include "tests/kernels/adapted_case.hpp"
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"

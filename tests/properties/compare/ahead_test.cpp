@@ -1,6 +1,5 @@
-#include "properties/compare/ahead.hpp"
-
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ordered_parts.hpp"
 #include "tests/kernels/attention_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -1,4 +1,4 @@
-#include "properties/compare/bound_terms.hpp"
+#include "properties/judge/bound_terms.hpp"
 
 #include "properties/laws/run_and_check.hpp"
 #include "properties/lenses/walk.hpp"

@@ -1,8 +1,8 @@
 // Runs whose buffers are compensated, whose weight gradients are added by their product, and whose products run on
 // modelled tensor cores: each is held to its own claim by every lens, and what breaks it is found.
 #include "kernels/training_step/stages.hpp"
-#include "properties/compare/expectations.hpp"
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/two_runs.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::buffer_variants_test {

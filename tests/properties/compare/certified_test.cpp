@@ -1,7 +1,7 @@
-#include "properties/compare/certified.hpp"
+#include "properties/judge/certified.hpp"
 
 #include "oracle/tolerance/bounded.hpp"
-#include "properties/compare/judge.hpp"
+#include "properties/judge/verdict.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

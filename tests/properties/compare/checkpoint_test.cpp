@@ -1,15 +1,15 @@
 // Ranks whose number changes, under the lenses: what one generation leaves, and what the next goes on from.
-#include "kernels/training_step/checkpoint.hpp"
+#include "kernels/training_step/ranks/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/generations.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/named_place.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/walk.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

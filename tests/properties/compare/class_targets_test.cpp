@@ -1,9 +1,8 @@
-#include "properties/compare/class_targets.hpp"
-
-#include "properties/compare/bound_terms.hpp"
-#include "properties/compare/groups.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/diagnosis/what_if.hpp"
+#include "properties/diagnosis/evidence.hpp"
+#include "properties/judge/bound_terms.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/loss_inputs.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::class_targets_test {

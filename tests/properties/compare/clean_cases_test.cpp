@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "oracle/case/io.hpp"
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/oracle/case/case_files.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -1,7 +1,7 @@
 // Clean runs in corners of the options, each of which a bound once refused: constants whose rounding moves with another
 // constant's, accumulators that underflow in parts, cancelling corrections, counts beyond what a format holds.
 #include "oracle/case/io.hpp"
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::clean_corners_test {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {

@@ -1,6 +1,6 @@
 // A subject whose 16-bit buffers are compensated sums: both lenses hold it to its own claim, not to a plain addition's.
-#include "oracle/tolerance/rounded.hpp"
-#include "properties/compare/lens.hpp"
+#include "oracle/tolerance/format.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::compensated_buffer_test {

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "kernels/trace/trace_layout.hpp"
-#include "oracle/case/counted.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/rows.hpp"
 #include "tests/kernels/token_case.hpp"
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"

@@ -1,5 +1,4 @@
-#include "properties/compare/expectations.hpp"
-
+#include "properties/judge/two_runs.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::expectations_test {

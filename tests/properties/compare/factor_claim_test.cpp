@@ -3,7 +3,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::factor_claim_test {

@@ -1,7 +1,7 @@
 // Of several failing checks the one that tells the cause.
 #include <gtest/gtest.h>
 
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 
 namespace tally::first_failure_test {
 namespace {

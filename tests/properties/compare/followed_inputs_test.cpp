@@ -1,7 +1,7 @@
 // The local lens where stages' inputs are not tapped: each is what the stage before left, and what is wrong fails where
 // it is wrong.
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/kernels/adapted_case.hpp"
 #include "tests/kernels/attention_case.hpp"
 #include "tests/properties/compare/changed_trace.hpp"

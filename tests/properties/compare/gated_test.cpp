@@ -1,6 +1,6 @@
 // The hard lenses on gated layers: on paper, and clean runs by every kernel in every format.
 #include "oracle/case/io.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
 #include "tests/kernels/residual_case.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 

@@ -1,6 +1,6 @@
 // Traces whose inner taps are missing: what the stages did together is judged, and nothing is called judged that is
 // not.
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 
 #include "properties/faults/fault.hpp"
 #include "properties/generators/random_plan.hpp"

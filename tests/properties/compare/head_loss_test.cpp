@@ -1,6 +1,6 @@
 // Head and loss as one: the lenses hold what is left to the two composed, with logits that are never stored.
-#include "properties/compare/groups.hpp"
-#include "properties/operations/failing_kernel.hpp"
+#include "properties/campaign/provenance/operation.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/kernels/token_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -139,7 +139,7 @@ TEST(HeadLoss, NamesItsKernelWhereAGradientIsWrong) {
     const auto checks = judged(c, wrong);
     ASSERT_NE(first_failure(checks), nullptr) << tap;
     ASSERT_EQ(first_failure(checks)->tap, tap);
-    EXPECT_EQ(failing_kernel(c, checks, wrong.claims), "head_loss/chunked, kernels/head_loss/chunked.cu") << tap;
+    EXPECT_EQ(failing_kernel(c, checks, wrong.claims), "head_loss/chunked, kernels/losses/head_loss.cu") << tap;
   }
 }
 

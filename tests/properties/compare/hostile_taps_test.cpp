@@ -1,9 +1,9 @@
 // Traces with one tap that no kernel would leave: judged, and never passed or obeyed.
 #include <limits>
 
-#include "properties/compare/bound_terms.hpp"
-#include "properties/compare/groups.hpp"
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/judge/bound_terms.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::hostile_taps_test {

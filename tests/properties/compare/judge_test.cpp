@@ -1,13 +1,12 @@
-#include "properties/compare/judge.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <tuple>
 
-#include "oracle/tolerance/as_written.hpp"
-#include "properties/compare/lens.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/verdict.hpp"
 
 namespace tally::judge_test {
 namespace {

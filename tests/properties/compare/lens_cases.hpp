@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {

@@ -1,4 +1,4 @@
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -1,7 +1,7 @@
 // One tap is missing from a trace: what other taps hold is judged all the same, or named as judged nowhere.
 #include <algorithm>
 
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::missing_tap_test {

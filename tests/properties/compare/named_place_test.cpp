@@ -1,8 +1,7 @@
 // Where an element stands, in words.
-#include "properties/compare/named_place.hpp"
-
 #include <gtest/gtest.h>
 
+#include "properties/judge/groups.hpp"
 #include "tests/kernels/attention_case.hpp"
 
 namespace tally::named_place_test {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/trace/trace.hpp"
-#include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/contract.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {

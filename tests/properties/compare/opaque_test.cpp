@@ -2,11 +2,11 @@
 #include <cmath>
 #include <random>
 
+#include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/kinds.hpp"
-#include "properties/compare/groups.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "properties/faults/fault.hpp"
-#include "properties/laws/outcome.hpp"
+#include "properties/laws/law.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::order_test {

@@ -1,11 +1,10 @@
 // A capture judged in pieces says what it says when it is judged whole.
-#include "properties/compare/pieces.hpp"
+#include "properties/judge/pieces.hpp"
 
 #include <map>
 
-#include "properties/compare/groups.hpp"
-#include "properties/compare/piecewise.hpp"
-#include "properties/compare/tensor_verdict.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/verdict.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 

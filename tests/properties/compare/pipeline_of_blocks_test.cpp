@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "oracle/case/graph.hpp"
-#include "oracle/case/pipeline.hpp"
-#include "properties/generators/attention_plan.hpp"
-#include "properties/generators/residual_blocks.hpp"
+#include "oracle/case/sharding.hpp"
+#include "properties/generators/blocks.hpp"
+#include "properties/generators/token_plan.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::pipeline_of_blocks_test {

@@ -1,8 +1,7 @@
 // Stages of a pipeline under the lenses: what is right passes, and what is wrong is named with its stage.
-#include "oracle/case/pipeline.hpp"
-
-#include "kernels/trace/pipe_tag.hpp"
+#include "kernels/trace/tap_name.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/sharding.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::pipeline_test {

@@ -1,12 +1,10 @@
-#include "properties/compare/profile.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "properties/compare/judge.hpp"
+#include "properties/judge/verdict.hpp"
 
 namespace tally::profile_test {
 namespace {

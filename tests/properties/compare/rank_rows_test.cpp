@@ -1,9 +1,8 @@
-#include "properties/compare/rank_rows.hpp"
-
 #include <gtest/gtest.h>
 
 #include "oracle/case/rank_keys.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 
 namespace tally::rank_rows_test {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "kernels/ranks/link.hpp"
 #include "kernels/trace/trace_layout.hpp"
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
-#include "oracle/case/rank_presets.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ranks/link.hpp"
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
-#include "properties/compare/groups.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

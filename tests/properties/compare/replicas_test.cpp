@@ -1,7 +1,7 @@
 // Groups of ranks that each keep all pieces under the lenses: a sum within each group, then one over the groups.
 #include <gtest/gtest.h>
 
-#include "oracle/case/shards.hpp"
+#include "oracle/case/sharding.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

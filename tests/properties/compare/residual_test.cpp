@@ -1,6 +1,6 @@
 // The hard lenses on models whose layers name what they read: clean runs pass, and a run with one thing wrong fails where
 // it is wrong.
-#include "properties/compare/groups.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/kernels/residual_case.hpp"
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"

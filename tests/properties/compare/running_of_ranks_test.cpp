@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/compare/ranks_of_trace.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::running_of_ranks_test {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "oracle/case/shards.hpp"
+#include "oracle/case/sharding.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/run/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/shards.hpp"
-#include "properties/compare/ranks_of_trace.hpp"
+#include "oracle/case/sharding.hpp"
+#include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::shared_optimizer_test {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/shards.hpp"
+#include "oracle/case/sharding.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 

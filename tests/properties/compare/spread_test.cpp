@@ -1,4 +1,4 @@
-#include "properties/compare/spread.hpp"
+#include "properties/judge/spread.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 
 #include "oracle/tolerance/bounded.hpp"
-#include "properties/compare/judge.hpp"
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/judge/verdict.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::spread_test {

@@ -1,7 +1,7 @@
 // Ranks that share the statistics of their micro-steps under the lenses.
 #include <gtest/gtest.h>
 
-#include "oracle/case/micro_steps.hpp"
+#include "oracle/case/ranks.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::step_statistics_test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/real/matrix.hpp"
+#include "oracle/real/number.hpp"
 
 namespace tally::structured {
 

@@ -2,13 +2,12 @@
 // operation on two numbers lean wherever one of them is shared; sums of addends that are alike drift.
 #include <gtest/gtest.h>
 
-#include "oracle/recipe/adam.hpp"
-#include "oracle/recipe/sgd.hpp"
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/compare/spread.hpp"
-#include "reports/record/spread.hpp"
+#include "properties/judge/spread.hpp"
+#include "reports/record/record.hpp"
 #include "tests/kernels/small_case.hpp"
 #include "tests/properties/compare/structured.hpp"
 

@@ -1,5 +1,5 @@
 // Traces with one thing wrong: the lens must name the stage, and nothing earlier.
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "kernels/trace/trace_layout.hpp"
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
-#include "properties/compare/groups.hpp"
-#include "properties/compare/lens.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/laws/judge.hpp"
 
 namespace tally::three {

@@ -1,5 +1,5 @@
 // An accumulated run beside its full batch: rounding, decisions and the recipe's own gap are told apart.
-#include "properties/compare/two_runs.hpp"
+#include "properties/judge/two_runs.hpp"
 
 #include "tests/properties/compare/lens_cases.hpp"
 

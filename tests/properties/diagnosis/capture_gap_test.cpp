@@ -1,8 +1,7 @@
-#include "properties/diagnosis/capture_gap.hpp"
-
 #include <gtest/gtest.h>
 
-#include "oracle/window/gap.hpp"
+#include "oracle/exact/answer.hpp"
+#include "properties/diagnosis/judged_capture.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::capture_gap_test {

@@ -7,12 +7,11 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
-#include "properties/compare/lens.hpp"
+#include "properties/diagnosis/evidence.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/diagnosis/what_if.hpp"
-#include "properties/faults/trials/fault_task.hpp"
+#include "properties/faults/trials/trials.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/laws/law.hpp"
-#include "properties/laws/outcome.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::diagnose_test {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/lens.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::evidence_test {

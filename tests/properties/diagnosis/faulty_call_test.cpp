@@ -1,6 +1,6 @@
-#include "properties/diagnosis/faulty_call.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/diagnosis/sentences.hpp"
 
 namespace tally::faulty_call_test {
 namespace {

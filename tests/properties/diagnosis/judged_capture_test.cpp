@@ -1,7 +1,7 @@
 #include "properties/diagnosis/judged_capture.hpp"
 
 #include "oracle/case/io.hpp"
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::judged_capture_test {

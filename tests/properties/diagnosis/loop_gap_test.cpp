@@ -1,10 +1,9 @@
-#include "properties/diagnosis/loop_gap.hpp"
-
 #include <cmath>
 
-#include "oracle/window/gap.hpp"
-#include "properties/compare/gradient_drift.hpp"
-#include "properties/compare/groups.hpp"
+#include "oracle/exact/answer.hpp"
+#include "properties/diagnosis/judged_capture.hpp"
+#include "properties/judge/groups.hpp"
+#include "properties/judge/two_runs.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 

@@ -1,8 +1,7 @@
-#include "properties/diagnosis/remedy.hpp"
-
 #include <set>
 
 #include "properties/diagnosis/restatement.hpp"
+#include "properties/diagnosis/sentences.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -1,11 +1,8 @@
 // What a restatement must do to be called a cause, and when none is tried. Which loops are named stands in
 // tests/command_line/loops/causes.py.
-#include "properties/diagnosis/restated_causes.hpp"
-
-#include "properties/compare/groups.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
-#include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::restated_causes_test {

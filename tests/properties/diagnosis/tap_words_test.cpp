@@ -1,6 +1,6 @@
-#include "properties/diagnosis/tap_words.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/diagnosis/sentences.hpp"
 
 namespace tally::tap_words_test {
 namespace {

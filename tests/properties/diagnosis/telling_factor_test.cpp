@@ -1,7 +1,6 @@
-#include "properties/diagnosis/telling_factor.hpp"
-
 #include <gtest/gtest.h>
 
+#include "properties/diagnosis/suspect.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 

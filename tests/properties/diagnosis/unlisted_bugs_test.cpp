@@ -2,9 +2,9 @@
 // leaves is what it leaves under another case or on other inputs; its suspect must say so.
 #include <gtest/gtest.h>
 
-#include "properties/compare/absent_stages.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/diagnosis/what_if.hpp"
+#include "properties/diagnosis/evidence.hpp"
+#include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::unlisted_bugs_test {

@@ -1,8 +1,8 @@
 // A legal order of additions passes because its kernel claims none, not because nobody looks.
 #include <algorithm>
 
-#include "properties/compare/lens.hpp"
 #include "properties/faults/equivalent/equivalent.hpp"
+#include "properties/judge/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::adds_as_atomics_would_test {

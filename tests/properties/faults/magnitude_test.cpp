@@ -1,6 +1,4 @@
 // At magnitude 0 no fault with a knob is there: every run has the bits of the shipped stages. At 1 all of it is.
-#include "properties/faults/magnitude.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +10,8 @@
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "properties/campaign/law_task.hpp"
-#include "properties/campaign/plan_source.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/generators/default_seed.hpp"
+#include "properties/generators/choices.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/laws/law.hpp"
 

@@ -1,10 +1,9 @@
-#include "properties/faults/planted_place.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "kernels/training_step/stages.hpp"
+#include "properties/faults/planted_change.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::planted_place_test {

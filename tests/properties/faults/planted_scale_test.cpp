@@ -1,7 +1,6 @@
-#include "properties/faults/planted_scale.hpp"
-
 #include <gtest/gtest.h>
 
+#include "properties/faults/planted_change.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::planted_scale_test {

@@ -1,10 +1,9 @@
-#include "properties/generators/activations.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/contract.hpp"
+#include "properties/generators/drawn_options.hpp"
 
 namespace tally::activations_test {
 namespace {

@@ -5,16 +5,10 @@
 #include <map>
 #include <string>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/campaign/law_plan.hpp"
-#include "properties/generators/attention_designs.hpp"
-#include "properties/generators/head_designs.hpp"
-#include "properties/generators/look_up_designs.hpp"
-#include "properties/generators/micro_step_designs.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/campaign/law_task.hpp"
 #include "properties/generators/random_plan.hpp"
-#include "properties/generators/rank_designs.hpp"
-#include "properties/generators/residual_norm_designs.hpp"
-#include "properties/triggers/reach.hpp"
 
 namespace tally::launch_designs_test {
 namespace {

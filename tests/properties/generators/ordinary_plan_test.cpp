@@ -6,9 +6,8 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
-#include "properties/digits/data.hpp"
+#include "properties/campaign/training/data.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/generators/ordinary/start.hpp"
 
 namespace tally::ordinary_plan_test {
 namespace {

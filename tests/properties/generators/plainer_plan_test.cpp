@@ -1,11 +1,10 @@
-#include "properties/generators/plainer_plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "oracle/case/io.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/simpler_plans.hpp"
 
 namespace tally::plainer_plan_test {
 namespace {

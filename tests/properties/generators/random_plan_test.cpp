@@ -4,7 +4,6 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/io.hpp"
-#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/law.hpp"
 

@@ -1,10 +1,9 @@
-#include "properties/generators/selecting_model.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "oracle/case/io.hpp"
+#include "properties/generators/exact_cases.hpp"
 #include "tests/kernels/attention_case.hpp"
 
 namespace tally::selecting_model_test {

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "properties/generators/case_frame.hpp"
-#include "properties/generators/put_setting.hpp"
+#include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/laws/settings/together.hpp"
 

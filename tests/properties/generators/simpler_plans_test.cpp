@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "oracle/case/running_values.hpp"
-#include "properties/generators/adapters.hpp"
-#include "properties/generators/case_frame.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/plan.hpp"
 
 namespace tally::simpler_plans_test {
 namespace {

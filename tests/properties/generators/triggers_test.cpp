@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/contract.hpp"
 #include "properties/generators/random_plan.hpp"
 
 namespace tally::triggers_test {

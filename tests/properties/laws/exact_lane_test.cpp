@@ -1,8 +1,8 @@
 // The exact lane catches every fault of too few bits, in every storage format where it can show.
 #include <gtest/gtest.h>
 
-#include "properties/compare/lens.hpp"
 #include "properties/faults/fault.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/shapes.hpp"
 

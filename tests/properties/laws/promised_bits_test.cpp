@@ -1,8 +1,7 @@
-#include "properties/laws/promised_bits.hpp"
-
 #include <gtest/gtest.h>
 
-#include "properties/laws/outcome.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/law.hpp"
 #include "tests/kernels/attention_case.hpp"
 
 namespace tally::promised_bits_test {

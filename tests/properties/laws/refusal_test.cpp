@@ -1,6 +1,6 @@
-#include "properties/laws/refusal.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/laws/judge.hpp"
 
 namespace tally::refusal_test {
 namespace {

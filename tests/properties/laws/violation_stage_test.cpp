@@ -1,7 +1,7 @@
 // At which stage a run broke off, by what ranks waited for.
-#include "properties/laws/violation_stage.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/laws/judge.hpp"
 
 namespace tally::violation_stage_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "properties/laws/without_suspects.hpp"
-
 #include <gtest/gtest.h>
 
 #include "properties/faults/fault.hpp"

@@ -1,4 +1,4 @@
-#include "properties/operations/operation.hpp"
+#include "properties/campaign/provenance/operation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,10 @@
 #include <limits>
 #include <set>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/laws/run_and_check.hpp"
-#include "properties/operations/failing_kernel.hpp"
-#include "properties/operations/operation_scope.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::operation_test {

@@ -1,10 +1,8 @@
-#include "properties/studies/accumulate_stage.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "properties/studies/sweeps/accumulate_part.hpp"
+#include "properties/lab/sweeps/accumulate.hpp"
 
 namespace tally::accumulate_stage_test {
 namespace {

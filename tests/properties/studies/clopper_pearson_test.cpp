@@ -1,11 +1,11 @@
 // The limits against identities that define them.
-#include "properties/studies/clopper_pearson.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+
+#include "properties/lab/statistics.hpp"
 
 namespace tally::clopper_pearson_test {
 namespace {

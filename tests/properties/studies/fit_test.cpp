@@ -1,10 +1,10 @@
-#include "properties/studies/fit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
+
+#include "properties/lab/statistics.hpp"
 
 namespace tally::fit_test {
 namespace {

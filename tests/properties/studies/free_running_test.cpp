@@ -1,11 +1,10 @@
-#include "properties/studies/sweeps/free_running.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "oracle/case/io.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/exact/trajectory.hpp"
+#include "properties/lab/sweeps/drift.hpp"
 
 namespace tally::free_running_test {
 namespace {

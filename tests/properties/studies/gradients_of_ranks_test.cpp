@@ -1,6 +1,6 @@
-#include "properties/studies/sweeps/gradients_of_ranks.hpp"
-
 #include <gtest/gtest.h>
+
+#include "properties/lab/sweeps/ranks.hpp"
 
 namespace tally::gradients_of_ranks_test {
 namespace {

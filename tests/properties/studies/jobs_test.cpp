@@ -1,10 +1,10 @@
-#include "properties/studies/jobs.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <limits>
 #include <stdexcept>
+
+#include "properties/lab/study.hpp"
 
 namespace tally::jobs_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/studies/sweeps/scale_curve.hpp"
+#include "properties/lab/sweeps/scale_curve.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,8 @@
-#include "properties/studies/sweeps/stage_rounding.hpp"
-
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/studies/sweeps/problem.hpp"
+#include "kernels/training_step/run/run.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/lab/sweeps/drift.hpp"
 
 namespace tally::stage_rounding_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "properties/studies/sweeps/stored_gradients.hpp"
-
 #include <gtest/gtest.h>
 
 #include "properties/generators/choices.hpp"
-#include "properties/studies/sweeps/problem.hpp"
+#include "properties/lab/sweeps/drift.hpp"
+#include "properties/lab/sweeps/scale_curve.hpp"
 
 namespace tally::stored_gradients_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "properties/faults/fault.hpp"
-#include "properties/studies/study.hpp"
+#include "properties/lab/study.hpp"
 
 namespace tally {
 

@@ -3,7 +3,6 @@
 
 #include "properties/generators/choices.hpp"
 #include "properties/laws/law.hpp"
-#include "properties/laws/outcome.hpp"
 
 namespace tally {
 

@@ -1,7 +1,7 @@
 // Comparisons that would pass whatever is computed: each is recognised, and none counts as a pass.
 #include <gtest/gtest.h>
 
-#include "properties/compare/lens.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/laws/shapes.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 

@@ -1,12 +1,10 @@
-#include "properties/triggers/pairs.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/campaign/coverage/coverage_point.hpp"
 #include "properties/generators/settings.hpp"
-#include "properties/triggers/coverage.hpp"
-#include "properties/triggers/trigger.hpp"
 
 namespace tally::pairs_test {
 namespace {

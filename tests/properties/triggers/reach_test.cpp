@@ -1,22 +1,18 @@
-#include "properties/triggers/reach.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "oracle/case/sections.hpp"
-#include "properties/generators/adapters.hpp"
-#include "properties/generators/attention_plan.hpp"
+#include "oracle/case/file/parts.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/drawn_options.hpp"
-#include "properties/generators/option_values.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/settings.hpp"
 #include "properties/generators/token_plan.hpp"
-#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/ranks/plans_of_ranks.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/settings/together.hpp"
-#include "properties/triggers/coverage.hpp"
 
 namespace tally::reach_test {
 namespace {

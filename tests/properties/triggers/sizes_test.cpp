@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "properties/generators/drawn_size.hpp"
+#include "properties/generators/drawn_options.hpp"
 
 namespace tally::sizes_test {
 namespace {

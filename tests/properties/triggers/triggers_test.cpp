@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "properties/campaign/coverage/coverage.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/settings.hpp"
 #include "properties/laws/run_and_check.hpp"
-#include "properties/triggers/coverage.hpp"
 
 namespace tally::triggers_test {
 namespace {

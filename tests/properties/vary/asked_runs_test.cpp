@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "tests/properties/vary/small_loop.hpp"
 
 namespace tally::asked_runs_test {

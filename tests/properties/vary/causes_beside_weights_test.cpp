@@ -1,7 +1,7 @@
 // Causes that lie elsewhere than in the weights of the micro-batches.
 #include <gtest/gtest.h>
 
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "tests/properties/vary/small_loop.hpp"
 
 namespace tally::causes_beside_weights_test {

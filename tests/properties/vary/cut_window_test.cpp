@@ -1,9 +1,7 @@
-#include "properties/vary/cut_window.hpp"
-
 #include <gtest/gtest.h>
 
-#include "properties/vary/partitions.hpp"
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/runs.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "tests/properties/vary/small_loop.hpp"
 
 namespace tally::cut_window_test {

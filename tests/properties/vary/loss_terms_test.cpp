@@ -1,8 +1,7 @@
-#include "properties/vary/loss_terms.hpp"
-
 #include <gtest/gtest.h>
 
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/runs.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "tests/properties/vary/small_loop.hpp"
 
 namespace tally::loss_terms_test {

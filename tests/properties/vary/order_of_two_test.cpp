@@ -1,7 +1,7 @@
 // Two micro-batches have an order in any case: single rows show whether it is the cause.
 #include <gtest/gtest.h>
 
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "tests/properties/vary/small_loop.hpp"
 
 namespace tally::order_of_two_test {

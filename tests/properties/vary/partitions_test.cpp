@@ -1,10 +1,10 @@
-#include "properties/vary/partitions.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <set>
+
+#include "properties/diagnosis/vary/runs.hpp"
 
 namespace tally::partitions_test {
 namespace {

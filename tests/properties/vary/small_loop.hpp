@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 
 namespace tally::samples {
 

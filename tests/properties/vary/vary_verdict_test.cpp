@@ -1,4 +1,4 @@
-#include "properties/vary/vary_verdict.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "properties/vary/weight_cause.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <set>
+
+#include "properties/diagnosis/vary/causes.hpp"
 
 namespace tally::weight_cause_test {
 namespace {

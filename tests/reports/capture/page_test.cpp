@@ -1,9 +1,10 @@
 // The page of one capture.
+#include "reports/capture/page.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "reports/capture/capture_report.hpp"
 #include "tests/reports/samples/captures.hpp"
 
 namespace tally::page_test {

@@ -1,9 +1,8 @@
-#include "reports/capture/stage_grid.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "reports/capture/page.hpp"
 #include "tests/reports/samples/captures.hpp"
 
 namespace tally::stage_grid_test {

@@ -1,7 +1,6 @@
-#include "reports/census/clean_cases.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reports/census/conclusions.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::clean_cases_test {

@@ -1,7 +1,6 @@
-#include "reports/census/kernels.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reports/census/unusual.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::kernels_test {

@@ -1,6 +1,6 @@
-#include "reports/census/likely_cause.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/census/conclusions.hpp"
 
 namespace tally::likely_cause_test {
 namespace {

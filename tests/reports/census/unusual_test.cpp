@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/record/excess_table.hpp"
+#include "reports/record/study.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::unusual_test {

@@ -1,9 +1,9 @@
-#include "reports/compare/accuracy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "reports/compare/entry.hpp"
 
 namespace tally::accuracy_test {
 namespace {

@@ -1,9 +1,10 @@
+#include "reports/compare/comparison.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "reports/compare/kernel_changes.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::comparison_test {

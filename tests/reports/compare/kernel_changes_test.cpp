@@ -1,9 +1,8 @@
-#include "reports/compare/kernel_changes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "reports/compare/comparison.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::kernel_changes_test {

@@ -1,6 +1,6 @@
-#include "reports/compare/kernel_timing.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/compare/comparison.hpp"
 
 namespace tally::kernel_timing_test {
 namespace {

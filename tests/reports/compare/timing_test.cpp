@@ -1,8 +1,8 @@
-#include "reports/compare/timing.hpp"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+
+#include "reports/compare/comparison.hpp"
 
 namespace tally::timing_test {
 namespace {

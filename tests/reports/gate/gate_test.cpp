@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::gate_test {

@@ -1,5 +1,3 @@
-#include "reports/gate/pending.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "reports/gate/bless.hpp"
 #include "reports/gate/gate.hpp"
 #include "tests/reports/samples/samples.hpp"
 

@@ -1,8 +1,8 @@
-#include "reports/html/axis.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "reports/html/plot.hpp"
 
 namespace tally::axis_test {
 namespace {

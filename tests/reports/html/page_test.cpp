@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "reports/census/likely_cause.hpp"
+#include "reports/census/conclusions.hpp"
 #include "reports/html/plot.hpp"
 #include "reports/page/sections.hpp"
 #include "reports/report.hpp"
-#include "reports/text/failure_text.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/text/text.hpp"
+#include "reports/text/words.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::page_test {

@@ -1,6 +1,6 @@
-#include "reports/html/rank_grid.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/html/table.hpp"
 
 namespace tally::rank_grid_test {
 namespace {

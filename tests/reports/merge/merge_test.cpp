@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/record/totals.hpp"
+#include "reports/record/record.hpp"
 #include "reports/report.hpp"
 #include "tests/reports/samples/samples.hpp"
 

@@ -1,12 +1,11 @@
-#include "reports/record/recognise.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "reports/capture/capture_report.hpp"
+#include "reports/capture/page.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/record/files.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
 #include "tests/reports/samples/captures.hpp"

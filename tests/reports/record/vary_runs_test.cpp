@@ -1,12 +1,10 @@
-#include "reports/record/vary_runs.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "reports/record/vary_report.hpp"
+#include "reports/record/vary.hpp"
 #include "tests/reports/samples/varied.hpp"
 
 namespace tally::vary_runs_test {

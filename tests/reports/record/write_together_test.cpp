@@ -1,5 +1,3 @@
-#include "reports/record/write_together.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,8 +10,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "reports/record/folder_lock.hpp"
-#include "reports/record/hidden_file.hpp"
+#include "reports/record/files.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::write_together_test {

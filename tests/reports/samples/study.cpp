@@ -1,7 +1,8 @@
+#include "reports/record/study.hpp"
+
 #include <cmath>
 #include <limits>
 
-#include "reports/record/excess_table.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::samples {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "reports/record/vary_report.hpp"
+#include "reports/record/vary.hpp"
 
 namespace tally::samples {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "reports/capture/capture_report.hpp"
+#include "reports/capture/page.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
 #include "reports/vary/vary_page.hpp"

@@ -1,10 +1,10 @@
 // How series are told apart.
-#include "reports/html/frame.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <tuple>
+
+#include "reports/html/plot.hpp"
 
 namespace tally::frame_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "reports/summary/annotations.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "reports/summary/summary.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::annotations_test {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "reports/summary/markdown.hpp"
+#include "reports/summary/summary.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::report_test {

@@ -1,6 +1,6 @@
-#include "reports/text/fault_words.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/text/words.hpp"
 
 namespace tally::fault_words_test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/text/utf8.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::markup_test {
 namespace {

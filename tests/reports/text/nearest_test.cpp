@@ -1,6 +1,6 @@
-#include "reports/text/nearest.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/text/text.hpp"
 
 namespace tally::nearest_test {
 namespace {

@@ -1,12 +1,10 @@
-#include "reports/text/numbers.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "reports/text/columns.hpp"
-#include "reports/text/sha256.hpp"
+#include "reports/text/stored_text.hpp"
+#include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally::numbers_test {

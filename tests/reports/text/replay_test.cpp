@@ -1,10 +1,9 @@
-#include "reports/text/replay.hpp"
-
 #include <gtest/gtest.h>
 
 #include "reports/report.hpp"
-#include "reports/summary/annotations.hpp"
+#include "reports/summary/summary.hpp"
 #include "reports/text/markup.hpp"
+#include "reports/text/words.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::replay_test {

@@ -1,6 +1,6 @@
-#include "reports/text/sha256.hpp"
-
 #include <gtest/gtest.h>
+
+#include "reports/text/stored_text.hpp"
 
 namespace tally {
 namespace {

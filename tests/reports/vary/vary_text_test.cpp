@@ -1,7 +1,6 @@
-#include "reports/vary/vary_text.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reports/vary/vary_page.hpp"
 #include "tests/reports/samples/varied.hpp"
 
 namespace tally::vary_text_test {

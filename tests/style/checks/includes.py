@@ -13,14 +13,14 @@ ARITHMETIC = ("Eigen/", "eigen3/", "unsupported/Eigen/", "boost/")
 # The parts are built one without the next (reports/CMakeLists.txt): what judges recordings, what draws cases and trains
 # them, the lab. The first pattern that matches a path says its part. A type alone may be named from a later part.
 PARTS = [(re.compile(pattern), part) for pattern, part in (
-    (r"oracle/|kernels/trace/|properties/(compare|lenses|diagnosis|vary)/|reports/(capture|html|record|text|vary)/", 0),
-    (r"reports/census/(census|precisions)\.", 0),
+    (r"oracle/|kernels/trace/|properties/(judge|lenses|diagnosis)/|reports/(capture|html|record|text|vary)/", 0),
+    (r"reports/census/census\.", 0),
     (r"reports/command_line/(check/|[^/]+$)", 0),
     (r"properties/faults/fault_names\.", 0),
-    (r"properties/faults/(fault|magnitude)\.", 1),
-    (r"properties/(faults|studies)/|reports/command_line/lab/", 2),
+    (r"properties/faults/fault\.", 1),
+    (r"properties/(faults|lab)/|reports/command_line/lab/", 2),
     (r"kernels/|properties/|reports/", 1))]
-TYPES = {"kernels/device/device.hpp", "kernels/subjects/process/interrupted_step.hpp", "kernels/training_step/run.hpp"}
+TYPES = {"kernels/device/device.hpp", "kernels/subjects/process/step_limits.hpp", "kernels/training_step/run/run.hpp"}
 
 
 def part_of(path):

@@ -1,7 +1,7 @@
 """No tolerance is typed into a test or a property: it is derived, or the comparison is exact.
 
 A hexadecimal power of two is a format's own number (a unit roundoff) and no tolerance by itself. The tolerances that
-other projects publish are the subject of a study and stand in properties/studies/published, where nothing of Tally is judged.
+other projects publish are the subject of a study and stand in properties/lab/published, where nothing of Tally is judged.
 """
 import re
 
@@ -23,7 +23,7 @@ COMMENT = re.compile(r"//.*|^\s*#(?!\s*(?:if|define)).*")
 
 def problems(tree):
     for path in tree.having(*SOURCES, ".py"):
-        if not path.startswith(("tests/", "properties/")) or path.startswith(("tests/style/", "properties/studies/published/")):
+        if not path.startswith(("tests/", "properties/")) or path.startswith(("tests/style/", "properties/lab/published/")):
             continue
         for number, line in enumerate(tree.lines(path), 1):
             if any(pattern.search(COMMENT.sub("", line)) for pattern in PATTERNS):

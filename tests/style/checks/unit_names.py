@@ -20,7 +20,7 @@ TEMPLATE = re.compile(rf"^template *(?:requires{BRACKETED} )?|\[\[.*?\]\] ?")
 DECLARED = re.compile(r"(?<!::)\b(\w+)$")
 FURTHER = re.compile(r", (\w+) (?==)")
 SAMPLE = re.compile(r"tests/additions/samples/\w+/")
-ALONE = {"kernels/device/gemm_block.cpp"}  # compiled with options of its own
+ALONE = {"kernels/device/gemm/gemm_block.cpp"}  # compiled with options of its own
 
 
 def plain(found):

@@ -2,24 +2,18 @@
 #include <iostream>
 #include <thread>
 
-#include "kernels/trace/assumptions.hpp"
-#include "kernels/trace/places.hpp"
+#include "kernels/trace/recorder_notes.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_findings.hpp"
-#include "properties/compare/ahead.hpp"
-#include "properties/compare/piecewise.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
-#include "reports/capture/capture_report.hpp"
-#include "reports/command_line/check/capture_progress.hpp"
-#include "reports/command_line/check/capture_record.hpp"
-#include "reports/command_line/check/capture_room.hpp"
-#include "reports/command_line/check/case_file.hpp"
+#include "properties/judge/ordered_parts.hpp"
+#include "properties/judge/pieces.hpp"
+#include "reports/capture/page.hpp"
+#include "reports/command_line/check/capture.hpp"
 #include "reports/command_line/check/run_words.hpp"
-#include "reports/command_line/check/stage_table.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/record/write_together.hpp"
+#include "reports/record/files.hpp"
 
 namespace tally::command_line::check_command {
 namespace {

@@ -2,11 +2,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "oracle/fixed/product.hpp"
-#include "reports/command_line/check/examination.hpp"
-#include "reports/command_line/check/installation.hpp"
+#include "oracle/fixed_point/product.hpp"
+#include "reports/command_line/check/answers.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/tree.hpp"
 
 namespace tally::command_line::doctor_command {

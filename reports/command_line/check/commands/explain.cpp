@@ -3,18 +3,16 @@
 #include <filesystem>
 #include <iostream>
 
-#include "properties/diagnosis/remedy.hpp"
+#include "properties/diagnosis/sentences.hpp"
 #include "properties/faults/fault_names.hpp"
-#include "reports/command_line/check/defaults.hpp"
-#include "reports/command_line/check/explained.hpp"
-#include "reports/command_line/check/stored_results.hpp"
-#include "reports/command_line/check/suspect_list.hpp"
+#include "reports/command_line/check/answers.hpp"
+#include "reports/command_line/check/capture.hpp"
+#include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/part.hpp"
 #include "reports/record/record.hpp"
-#include "reports/text/nearest.hpp"
-#include "reports/text/replay.hpp"
+#include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally::command_line::explain_command {

@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "oracle/case/io.hpp"
-#include "reports/command_line/check/case_file.hpp"
+#include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line::hash_command {
 namespace {

@@ -1,13 +1,12 @@
 // `tally oracle`: the exact answer.
 #include <iostream>
 
-#include "oracle/case/kinds.hpp"
-#include "oracle/window/answer.hpp"
-#include "reports/command_line/check/case_file.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/answer.hpp"
+#include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/record/recognise.hpp"
+#include "reports/record/files.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::command_line::oracle_command {

@@ -2,15 +2,13 @@
 #include <filesystem>
 #include <iostream>
 
-#include "oracle/case/regular_file.hpp"
-#include "properties/vary/vary_verdict.hpp"
+#include "oracle/case/tensors/regular_file.hpp"
+#include "properties/diagnosis/vary/vary_verdict.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/record/write_together.hpp"
+#include "reports/record/files.hpp"
 #include "reports/vary/vary_page.hpp"
-#include "reports/vary/vary_text.hpp"
 
 namespace tally::command_line::vary_command {
 namespace {

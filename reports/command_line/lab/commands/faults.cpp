@@ -3,18 +3,13 @@
 #include <iostream>
 #include <utility>
 
-#include "properties/faults/trials/equivalent_task.hpp"
-#include "properties/faults/trials/fault_matrix.hpp"
-#include "properties/faults/trials/fault_task.hpp"
-#include "reports/command_line/check/progress.hpp"
+#include "properties/faults/trials/trials.hpp"
+#include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/verify/defaults.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
 #include "reports/command_line/verify/subject.hpp"
 #include "reports/report.hpp"
-#include "reports/text/replay.hpp"
+#include "reports/text/words.hpp"
 
 namespace tally::command_line::faults_command {
 namespace {

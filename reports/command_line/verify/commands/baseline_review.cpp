@@ -6,11 +6,11 @@
 #include <set>
 
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/command_line/verify/proposal.hpp"
-#include "reports/gate/pending.hpp"
-#include "reports/text/numbers.hpp"
+#include "reports/command_line/verify/baseline.hpp"
+#include "reports/gate/bless.hpp"
+#include "reports/text/text.hpp"
 
 namespace tally::command_line::baseline_review_command {
 namespace {

@@ -1,7 +1,6 @@
 // `tally bless`: results as the new baseline.
-#include "reports/command_line/verify/bless.hpp"
-
 #include "reports/command_line/command.hpp"
+#include "reports/command_line/verify/baseline.hpp"
 
 namespace tally::command_line::bless_command {
 namespace {

@@ -6,11 +6,10 @@
 
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/kernel_file.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
-#include "reports/command_line/verify/stored.hpp"
-#include "reports/compare/kernel_changes.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/baseline.hpp"
+#include "reports/command_line/verify/subject.hpp"
+#include "reports/compare/comparison.hpp"
 
 namespace tally::command_line::compare_command {
 namespace {

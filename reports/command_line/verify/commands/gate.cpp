@@ -6,15 +6,14 @@
 #include <iostream>
 
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/command_line/verify/gate.hpp"
-#include "reports/command_line/verify/kernel_file.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
-#include "reports/command_line/verify/stored.hpp"
-#include "reports/gate/pending.hpp"
-#include "reports/text/numbers.hpp"
-#include "reports/text/shell.hpp"
+#include "reports/command_line/verify/baseline.hpp"
+#include "reports/command_line/verify/old_build.hpp"
+#include "reports/command_line/verify/subject.hpp"
+#include "reports/gate/bless.hpp"
+#include "reports/text/text.hpp"
+#include "reports/text/words.hpp"
 
 namespace tally::command_line::gate_command {
 namespace {

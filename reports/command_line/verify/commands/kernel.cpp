@@ -5,10 +5,9 @@
 #include "kernels/device/device.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/commands/verify.hpp"
-#include "reports/command_line/verify/kernel_file.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/run_facts.hpp"
+#include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line::kernel_command {
 namespace {

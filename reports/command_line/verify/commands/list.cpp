@@ -2,16 +2,16 @@
 #include <iostream>
 
 #include "kernels/device/kernel_registry.hpp"
-#include "oracle/case/rank_presets.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/campaign/coverage/coverage_point.hpp"
 #include "properties/generators/settings.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/settings/together.hpp"
-#include "properties/triggers/reach.hpp"
-#include "properties/triggers/trigger.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/part.hpp"
-#include "reports/command_line/verify/listed.hpp"
+#include "reports/command_line/verify/part.hpp"
 
 namespace tally::command_line::list_command {
 namespace {

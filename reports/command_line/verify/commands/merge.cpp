@@ -4,16 +4,14 @@
 #include <filesystem>
 #include <iostream>
 
-#include "properties/campaign/corpus.hpp"
-#include "properties/digits/training.hpp"
-#include "properties/triggers/pairs.hpp"
+#include "properties/campaign/campaign.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
+#include "properties/campaign/training/training.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/verify/defaults.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
-#include "reports/command_line/verify/stored.hpp"
+#include "reports/command_line/verify/baseline.hpp"
+#include "reports/command_line/verify/subject.hpp"
 #include "reports/report.hpp"
 
 namespace tally::command_line::merge_command {

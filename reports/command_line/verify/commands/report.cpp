@@ -7,9 +7,9 @@
 
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/verify/kernel_file.hpp"
-#include "reports/command_line/verify/stored.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/command_line/verify/baseline.hpp"
+#include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line::report_command {
 namespace {

@@ -1,32 +1,24 @@
 // `tally verify`: the campaign and its report.
-#include "reports/command_line/verify/commands/verify.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "properties/campaign/campaign.hpp"
-#include "properties/triggers/pairs.hpp"
-#include "reports/command_line/check/progress.hpp"
+#include "properties/campaign/coverage/coverage.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/command_line/verify/across.hpp"
-#include "reports/command_line/verify/failures.hpp"
-#include "reports/command_line/verify/mpi_launch.hpp"
-#include "reports/command_line/verify/own_step_subject.hpp"
-#include "reports/command_line/verify/path_words.hpp"
+#include "reports/command_line/verify/kept_run.hpp"
+#include "reports/command_line/verify/mpi.hpp"
 #include "reports/command_line/verify/run_facts.hpp"
-#include "reports/command_line/verify/shared_options.hpp"
 #include "reports/command_line/verify/subject.hpp"
 #include "reports/record/kernel_times.hpp"
 #include "reports/report.hpp"
 #include "reports/study/kept.hpp"
-#include "reports/summary/annotations.hpp"
-#include "reports/text/numbers.hpp"
-#include "reports/text/shell.hpp"
+#include "reports/summary/summary.hpp"
+#include "reports/text/text.hpp"
+#include "reports/text/words.hpp"
 
 namespace tally::command_line {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "kernels/device/half.hpp"
-#include "kernels/training_step/gemm_settings.hpp"
-#include "oracle/tolerance/ledger.hpp"
+#include "kernels/training_step/run/chosen_kernels.hpp"
+#include "oracle/tolerance/assumptions.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
 namespace tally::probed_claims_test {

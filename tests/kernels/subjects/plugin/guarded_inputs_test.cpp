@@ -1,10 +1,9 @@
-#include "kernels/subjects/plugin/guarded_inputs.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
+#include "kernels/subjects/plugin/library_run.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally::guarded_inputs_test {

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/training_step/own_step.hpp"
-#include "oracle/case/case_beside.hpp"
+#include "kernels/training_step/run/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 

@@ -1,11 +1,10 @@
 // Plans dealt to ranks make cases that keep the rules.
-#include "properties/laws/ranks/dealt.hpp"
-
 #include <gtest/gtest.h>
 
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/laws/ranks/plans_of_ranks.hpp"
 
 namespace tally::dealt_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "properties/studies/evidence/adversarial.hpp"
+#include "properties/lab/evidence/adversarial.hpp"
 
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"
-#include "properties/compare/lens.hpp"
-#include "properties/studies/evidence/evidence_run.hpp"
+#include "properties/judge/lens.hpp"
+#include "properties/lab/evidence/evidence_run.hpp"
 
 namespace tally::adversarial_test {
 namespace {

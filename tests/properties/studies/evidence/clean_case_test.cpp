@@ -1,12 +1,11 @@
-#include "properties/studies/evidence/clean_case.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "oracle/case/io.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/studies/evidence/case_strata.hpp"
+#include "properties/lab/evidence/case_strata.hpp"
+#include "properties/lab/evidence/cases.hpp"
 
 namespace tally::clean_case_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/studies/evidence/gather.hpp"
+#include "properties/lab/evidence/gather.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 
 #include "kernels/training_step/stages.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/studies/evidence/figures.hpp"
-#include "properties/studies/evidence/tables.hpp"
+#include "properties/lab/evidence/tables.hpp"
 
 namespace tally::gather_test {
 namespace {

@@ -1,10 +1,9 @@
-#include "properties/studies/evidence/hill_climb.hpp"
+#include "properties/lab/evidence/hill_climb.hpp"
 
 #include <gtest/gtest.h>
 
 #include "oracle/case/io.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/studies/evidence/change.hpp"
 
 namespace tally::hill_climb_test {
 namespace {

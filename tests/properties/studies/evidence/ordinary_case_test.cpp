@@ -1,5 +1,3 @@
-#include "properties/studies/evidence/ordinary_case.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
-#include "oracle/tolerance/ledger.hpp"
+#include "oracle/tolerance/assumptions.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/studies/evidence/assumptions.hpp"
+#include "properties/lab/evidence/cases.hpp"
+#include "properties/lab/evidence/tables.hpp"
 
 namespace tally::ordinary_case_test {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/studies/evidence/ratio_histogram.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "properties/lab/evidence/strata.hpp"
 
 namespace tally::ratio_histogram_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "properties/studies/evidence/strata.hpp"
+#include "properties/lab/evidence/strata.hpp"
 
 #include <gtest/gtest.h>
 

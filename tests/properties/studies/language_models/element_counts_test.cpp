@@ -1,8 +1,8 @@
-#include "properties/studies/language_models/element_counts.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "properties/lab/language_models/family.hpp"
 
 namespace tally::element_counts_test {
 namespace {

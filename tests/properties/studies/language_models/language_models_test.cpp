@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/tensors/tensor.hpp"
 #include "properties/faults/fault.hpp"
-#include "properties/studies/evidence/evidence_run.hpp"
-#include "properties/studies/language_models/held_run.hpp"
+#include "properties/lab/evidence/evidence_run.hpp"
+#include "properties/lab/language_models/family.hpp"
 
 namespace tally::language_models_test {
 namespace {

@@ -1,6 +1,5 @@
 // The rules that judge element by element, at the borders of their definitions.
-#include "properties/studies/published/elementwise.hpp"
-
+#include "properties/lab/published/rule.hpp"
 #include "tests/properties/studies/published/one_tensor.hpp"
 
 namespace tally::elementwise_test {

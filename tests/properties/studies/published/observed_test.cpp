@@ -1,13 +1,12 @@
 // What the rules are given of two runs.
-#include "properties/studies/published/observed.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
+#include "properties/lab/published/rule.hpp"
 
 namespace tally::observed_test {
 namespace {

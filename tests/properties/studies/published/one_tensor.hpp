@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/studies/published/rule.hpp"
+#include "properties/lab/published/rule.hpp"
 
 namespace tally {
 

@@ -1,12 +1,11 @@
 // The lever that makes gradients smaller.
-#include "properties/studies/rules/gradient_size.hpp"
-
 #include <gtest/gtest.h>
 
-#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/lab/rules/trial.hpp"
 #include "properties/laws/law.hpp"
 
 namespace tally::gradient_size_test {

@@ -1,15 +1,14 @@
 // Trials of the study of published rules: what is drawn, what the judges answer, and what it amounts to.
-#include "properties/studies/rules/trial.hpp"
+#include "properties/lab/rules/trial.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "oracle/case/io.hpp"
-#include "oracle/window/gap.hpp"
-#include "properties/studies/published/rule.hpp"
-#include "properties/studies/rules/draw.hpp"
-#include "properties/studies/rules/tables.hpp"
+#include "oracle/exact/answer.hpp"
+#include "properties/lab/published/rule.hpp"
+#include "properties/lab/rules/score.hpp"
 
 namespace tally::trial_test {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/studies/sweeps/drawn_windows.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 namespace tally::drawn_windows_test {
 namespace {

@@ -1,10 +1,8 @@
-#include "properties/studies/sweeps/equal_samples.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "properties/studies/sweeps/exact_problem.hpp"
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 namespace tally::equal_samples_test {
 namespace {

@@ -1,9 +1,8 @@
-#include "properties/studies/sweeps/exact_problem.hpp"
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 #include <gtest/gtest.h>
 
-#include "properties/digits/data.hpp"
-#include "properties/studies/sweeps/parameter_space.hpp"
+#include "properties/campaign/training/data.hpp"
 
 namespace tally::exact_problem_test {
 namespace {

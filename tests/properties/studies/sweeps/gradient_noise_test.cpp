@@ -1,12 +1,10 @@
-#include "properties/studies/sweeps/gradient_noise.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "properties/studies/sweeps/exact_problem.hpp"
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 namespace tally::gradient_noise_test {
 namespace {

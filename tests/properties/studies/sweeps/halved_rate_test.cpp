@@ -1,9 +1,9 @@
-#include "properties/studies/sweeps/halved_rate.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>
+
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 namespace tally::halved_rate_test {
 namespace {

@@ -1,8 +1,8 @@
-#include "properties/studies/sweeps/mean_interval.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "properties/lab/statistics.hpp"
 
 namespace tally::mean_interval_test {
 namespace {

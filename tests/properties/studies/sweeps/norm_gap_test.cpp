@@ -1,11 +1,10 @@
-#include "properties/studies/sweeps/norm_gap.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "oracle/window/gap.hpp"
-#include "properties/studies/sweeps/parameter_space.hpp"
+#include "oracle/exact/answer.hpp"
+#include "properties/lab/sweeps/drift.hpp"
+#include "properties/lab/sweeps/exact_problem.hpp"
 
 namespace tally::norm_gap_test {
 namespace {

@@ -2,8 +2,8 @@
 // (softsign.1)  y = x / (1 + |x|)
 // (softsign.2)  dx = dy / (1 + |x|)²
 // softsign: with d = fl(1 + |x|), (softsign.1) as one quotient and (softsign.2) as two.
-#include "oracle/layers/contract.hpp"
-#include "oracle/layers/register_exact.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 

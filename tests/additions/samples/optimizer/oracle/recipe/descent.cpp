@@ -1,9 +1,9 @@
 // Element by element: g is the gradient, p the parameter.
 // (descent.1)  p <- p - rate g
-#include "oracle/layers/contract.hpp"
-#include "oracle/recipe/optimizer_rules.hpp"
-#include "oracle/recipe/register_exact_recipe.hpp"
-#include "oracle/tolerance/each.hpp"
+#include "oracle/case/contract.hpp"
+#include "oracle/exact/registered_exact.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::descent_kind {
 namespace {

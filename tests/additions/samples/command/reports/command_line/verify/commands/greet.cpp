@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line::greet_command {
 namespace {

@@ -1,0 +1,46 @@
+// How a step looks up tokens and positions.
+#include "kernels/embedding/table_gradient.hpp"
+
+// y by looking tokens up, (embedding.1); dW, (embedding.2).
+namespace tally::embedding_steps {
+namespace {
+
+void forward(Run& run, LayerState& layer, int k) {
+  run.launch<LookUpArguments>("embedding.forward", {run.c.precision.storage, layer.weight->copy.data(),
+                                                    static_cast<const std::int64_t*>(run.x_of(layer, k)), nullptr,
+                                                    run.y_of(layer, k), run.rows(k), layer.out});
+}
+
+void backward(Run& run, LayerState& layer, int k) {
+  compute_table_gradient(run, layer, k, run.x_of(layer, k), layer.layer->integer("padding_index"));
+}
+
+const RegisterLayerSteps registered("embedding", {forward, backward});
+
+}  // namespace
+}  // namespace tally::embedding_steps
+
+// y by adding each position's row, (position_embedding.1); dx, a copy, and dW, (position_embedding.3).
+namespace tally::position_embedding_steps {
+namespace {
+
+constexpr std::int64_t no_row = -1;
+
+void forward(Run& run, LayerState& layer, int k) {
+  run.launch<LookUpArguments>("position_embedding.forward",
+                              {run.c.precision.storage, layer.weight->copy.data(),
+                               static_cast<const std::int64_t*>(run.positions.row(run.first_row(k))),
+                               run.x_of(layer, k), run.y_of(layer, k), run.rows(k), layer.out});
+}
+
+void backward(Run& run, LayerState& layer, int k) {
+  if (layer.gives_dx)
+    run.launch<CopyArguments>("position_embedding.backward", {run.c.precision.storage, run.dy_of(layer, k),
+                                                              run.dx_of(layer, k), run.rows(k) * layer.in});
+  compute_table_gradient(run, layer, k, run.positions.row(run.first_row(k)), no_row);
+}
+
+const RegisterLayerSteps registered("position_embedding", {forward, backward});
+
+}  // namespace
+}  // namespace tally::position_embedding_steps

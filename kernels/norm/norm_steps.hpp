@@ -1,0 +1,28 @@
+// How a step runs RMS norm, and a residual sum with the norm that follows it.
+#pragma once
+
+#include "kernels/layer_arguments.hpp"
+#include "kernels/training_step/run/run_state.hpp"
+
+namespace tally {
+
+// What the kernels of rms_norm take of a run.
+
+NormForwardArguments rms_norm_forward(const Run& run, const LayerState& layer, int k);
+
+// A residual sum and the RMS norm that follows it as one (operations `add_norm` and `add_norm.backward`), where a case
+// chooses that: the bits of the two by themselves, and every tap. The sum has two inputs, and the norm stands directly
+// behind it; back through both the sum has one reader more. Other sums and norms run by themselves, and so do all where
+// rms_norm's own kernel is another than `row_lanes`, or where a trace is followed from tap to tap.
+
+inline constexpr const char *add_norm_operation = "add_norm", *add_norm_backward_operation = "add_norm.backward";
+
+/// The norm that this sum's kernel takes along; nullptr: none.
+LayerState* norm_added_to(Run& run, const LayerState& sum);
+/// The sum whose kernel takes this norm along; nullptr: none.
+LayerState* sum_normalised_by(Run& run, const LayerState& norm);
+/// The same in backward, where the norm's kernel takes the sum's gradient along.
+LayerState* norm_adding_back_to(Run& run, const LayerState& sum);
+LayerState* sum_added_back_by(Run& run, const LayerState& norm);
+
+}  // namespace tally

@@ -1,0 +1,219 @@
+// An activation or its derivative with one thing done otherwise.
+#include <cmath>
+
+#include "oracle/registered_files.hpp"
+#include "properties/diagnosis/formulas.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/layer_suspects.hpp"
+
+namespace tally {
+namespace {
+
+std::vector<ActivationOtherwise>& all_ways() {
+  static std::vector<ActivationOtherwise> all;
+  return all;
+}
+
+/// The elements of the tensor's layer as the stage read them; empty where it is no activation's.
+std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldTensor& held, const std::string& kind) {
+  const bool backward = held.name.stage == "backward";
+  const auto layer = backward ? layer_at(evidence, held, "d.", kind, ".x") : layer_at(evidence, held, "", kind, ".y");
+  if (!layer) return {};
+  const std::string label = label_of(evidence.c.model, *layer);
+  const int w = held.name.window, k = held.name.micro_batch;
+  const auto x = evidence.tap(w, k, held.name.stage, "in." + label + ".x");
+  const auto dy = backward ? evidence.tap(w, k, "backward", "in.d." + label + ".y") : std::nullopt;
+  const auto mask = kind == "dropout" ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
+  const auto fits = [&](const std::optional<Values>& read) { return read && read->size() == held.got.size(); };
+  if (!fits(x) || (backward && !fits(dy)) || (kind == "dropout" && !fits(mask))) return {};
+  const double p = kind == "dropout" ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
+  std::vector<ActivationElement> all(x->size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = {kind == "dropout" && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0, !mask || (*mask)[i] != 0, p};
+  }
+  return all;
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  const std::string kind = layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
+  std::vector<std::vector<ActivationElement>> elements;
+  for (const HeldTensor& held : evidence.held) elements.push_back(elements_of(evidence, held, kind));
+  std::vector<Hypothesis> all;
+  for (const ActivationOtherwise& other : all_ways()) {
+    const std::string stage = other.stage;
+    if (kind != other.kind || (!stage.empty() && stage != evidence.check.stage)) continue;
+    Hypothesis way{{}, other.sentence, other.formula, 0};
+    for (const auto& tensor : elements) {
+      Values left;
+      for (const ActivationElement& a : tensor) left.push_back(other.left(a));
+      way.left.push_back(left.empty() ? std::nullopt : std::optional(std::move(left)));
+    }
+    all.push_back(std::move(way));
+  }
+  return all;
+}
+
+const RegisterSuspect registered{{
+    .name = "activation-otherwise",
+    .faults = {},
+    .stages = {"forward", "backward"},
+    .sentence = "a term of the activation or of its derivative is missing or another's",
+    .formula = "y = f(x), dx = dy f'(x), with one thing done otherwise",
+    .remedy = "correct that term of the activation, or call PyTorch's own (`F.relu`, `F.gelu`, `F.silu`) in its place",
+    .ways = ways,
+}};
+
+}  // namespace
+
+RegisterActivationOtherwise::RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways,
+                                                         std::source_location at) {
+  note_registered(at);
+  all_ways().insert(all_ways().end(), ways.begin(), ways.end());
+}
+
+}  // namespace tally
+
+// Known mistakes in dropout, in both directions: what goes through is x, or dy.
+namespace tally::dropout_otherwise_suspect {
+namespace {
+
+const RegisterActivationOtherwise registered(
+    {{"dropout", "", "what is kept is not scaled up", "kept: v",
+      [](const ActivationElement& a) { return a.kept ? a.x : 0; }},
+     {"dropout", "", "it is scaled by 1 / p", "kept: v / p",
+      [](const ActivationElement& a) { return a.kept ? a.x / a.p : 0; }},
+     {"dropout", "", "it is scaled down by 1 - p", "kept: v (1 - p)",
+      [](const ActivationElement& a) { return a.kept ? a.x * (1 - a.p) : 0; }},
+     {"dropout", "", "what is to be dropped is kept, and the reverse", "dropped: v / (1 - p)",
+      [](const ActivationElement& a) { return a.kept ? 0 : a.x / (1 - a.p); }},
+     {"dropout", "", "nothing is dropped", "v", [](const ActivationElement& a) { return a.x; }},
+     {"dropout", "", "nothing is dropped, all is scaled up", "v / (1 - p)",
+      [](const ActivationElement& a) { return a.x / (1 - a.p); }}});
+
+}  // namespace
+}  // namespace tally::dropout_otherwise_suspect
+
+// Known mistakes in GELU, by erf and by tanh, and its derivative.
+namespace tally::gelu_otherwise_suspect {
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
+double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0)); }
+double tanh_argument(double x, double cubic = 0.044715) {
+  return std::sqrt(2 / std::acos(-1.0)) * (x + cubic * x * x * x);
+}
+
+const RegisterActivationOtherwise registered(
+    {{"gelu", "forward", "it is a sigmoid's approximation", "y = x σ(1.702 x)",
+      [](const ActivationElement& a) { return a.x * sigmoid(1.702 * a.x); }},
+     {"gelu", "forward", "the half is left out", "y = x (1 + erf(x/√2))",
+      [](const ActivationElement& a) { return 2 * a.x * normal_cdf(a.x); }},
+     {"gelu", "forward", "the argument is not divided by √2", "y = x (1 + erf(x)) / 2",
+      [](const ActivationElement& a) { return a.x * std::erfc(-a.x) / 2; }},
+     {"gelu", "forward", "the cubic term is left out", "y = x (1 + tanh(√(2/π) x)) / 2",
+      [](const ActivationElement& a) { return a.x * (1 + std::tanh(tanh_argument(a.x, 0))) / 2; }},
+     {"gelu", "forward", "x is left out before the distribution", "y = Φ(x)",
+      [](const ActivationElement& a) { return normal_cdf(a.x); }},
+     {"gelu", "backward", "the term with the density is left out", "dx = dy Φ(x)",
+      [](const ActivationElement& a) { return a.dy * normal_cdf(a.x); }},
+     {"gelu", "backward", "the density is not multiplied by x", "dx = dy (Φ(x) + φ(x))",
+      [](const ActivationElement& a) { return a.dy * (normal_cdf(a.x) + normal_density(a.x)); }},
+     {"gelu", "backward", "the term with the density has the other sign", "dx = dy (Φ(x) - x φ(x))",
+      [](const ActivationElement& a) { return a.dy * (normal_cdf(a.x) - a.x * normal_density(a.x)); }},
+     {"gelu", "backward", "the term with tanh's derivative is left out", "dx = dy (1 + tanh u) / 2",
+      [](const ActivationElement& a) { return a.dy * (1 + std::tanh(tanh_argument(a.x))) / 2; }},
+     {"gelu", "backward", "the cubic term's derivative lacks its factor 3", "u' = √(2/π) (1 + 0.044715 x²)",
+      [](const ActivationElement& a) {
+        const double t = std::tanh(tanh_argument(a.x));
+        const double slope = std::sqrt(2 / std::acos(-1.0)) * (1 + 0.044715 * a.x * a.x);
+        return a.dy * ((1 + t) / 2 + a.x * (1 - t * t) * slope / 2);
+      }},
+     {"gelu", "backward", "tanh's derivative lacks the square", "1 - tanh u for 1 - tanh² u",
+      [](const ActivationElement& a) {
+        const double t = std::tanh(tanh_argument(a.x));
+        const double slope = std::sqrt(2 / std::acos(-1.0)) * (1 + 3 * 0.044715 * a.x * a.x);
+        return a.dy * ((1 + t) / 2 + a.x * (1 - t) * slope / 2);
+      }}});
+
+}  // namespace
+}  // namespace tally::gelu_otherwise_suspect
+
+// Known mistakes in ReLU and its derivative.
+namespace tally::relu_otherwise_suspect {
+namespace {
+
+const RegisterActivationOtherwise registered(
+    {{"relu", "forward", "nothing is cut off", "y = x", [](const ActivationElement& a) { return a.x; }},
+     {"relu", "forward", "the size is taken", "y = |x|", [](const ActivationElement& a) { return std::fabs(a.x); }},
+     {"relu", "forward", "it leaks", "y = max(x, 0.01 x)",
+      [](const ActivationElement& a) { return a.x > 0 ? a.x : 0.01 * a.x; }},
+     {"relu", "forward", "it stops at 6", "y = min(max(x, 0), 6)",
+      [](const ActivationElement& a) { return std::fmin(std::fmax(a.x, 0), 6); }},
+     {"relu", "backward", "the gradient passes everywhere", "dx = dy", [](const ActivationElement& a) { return a.dy; }},
+     {"relu", "backward", "the gradient passes at zero too", "dx = dy where x >= 0",
+      [](const ActivationElement& a) { return a.x >= 0 ? a.dy : 0; }},
+     {"relu", "backward", "the gradient passes where the activation is cut off", "dx = dy where x < 0",
+      [](const ActivationElement& a) { return a.x < 0 ? a.dy : 0; }},
+     {"relu", "backward", "the gradient leaks", "dx = 0.01 dy where x < 0",
+      [](const ActivationElement& a) { return a.x > 0 ? a.dy : 0.01 * a.dy; }},
+     {"relu", "backward", "the gradient's own sign decides", "dx = dy where dy > 0",
+      [](const ActivationElement& a) { return a.dy > 0 ? a.dy : 0; }},
+     {"relu", "backward", "x enters the gradient", "dx = dy max(x, 0)",
+      [](const ActivationElement& a) { return a.dy * std::fmax(a.x, 0); }}});
+
+}  // namespace
+}  // namespace tally::relu_otherwise_suspect
+
+// Known mistakes in sigmoid, tanh and their derivatives.
+namespace tally::sigmoid_otherwise_suspect {
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+const RegisterActivationOtherwise registered(
+    {{"sigmoid", "forward", "the sign of x is lost", "y = 1 / (1 + exp(x))",
+      [](const ActivationElement& a) { return sigmoid(-a.x); }},
+     {"sigmoid", "backward", "the factor 1 - y is left out", "dx = dy y",
+      [](const ActivationElement& a) { return a.dy * sigmoid(a.x); }},
+     {"sigmoid", "backward", "the factor y is left out", "dx = dy (1 - y)",
+      [](const ActivationElement& a) { return a.dy * (1 - sigmoid(a.x)); }},
+     {"sigmoid", "backward", "x stands for y", "dx = dy x (1 - x)",
+      [](const ActivationElement& a) { return a.dy * a.x * (1 - a.x); }},
+     {"sigmoid", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }},
+     {"sigmoid", "backward", "the square of y is taken", "dx = dy (1 - y²)",
+      [](const ActivationElement& a) { return a.dy * (1 - sigmoid(a.x) * sigmoid(a.x)); }},
+     {"tanh", "backward", "y is not squared", "dx = dy (1 - y)",
+      [](const ActivationElement& a) { return a.dy * (1 - std::tanh(a.x)); }},
+     {"tanh", "backward", "1 + y² stands for 1 - y²", "dx = dy (1 + y²)",
+      [](const ActivationElement& a) { return a.dy * (1 + std::tanh(a.x) * std::tanh(a.x)); }},
+     {"tanh", "backward", "x stands for y", "dx = dy (1 - x²)",
+      [](const ActivationElement& a) { return a.dy * (1 - a.x * a.x); }},
+     {"tanh", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
+
+}  // namespace
+}  // namespace tally::sigmoid_otherwise_suspect
+
+// Known mistakes in SiLU and its derivative.
+namespace tally::silu_otherwise_suspect {
+namespace {
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+const RegisterActivationOtherwise registered(
+    {{"silu", "forward", "x is left out before the logistic function", "y = σ(x)",
+      [](const ActivationElement& a) { return logistic(a.x); }},
+     {"silu", "forward", "the sign of x is lost", "y = x σ(-x)",
+      [](const ActivationElement& a) { return a.x * logistic(-a.x); }},
+     {"silu", "forward", "it is GELU's approximation", "y = x σ(1.702 x)",
+      [](const ActivationElement& a) { return a.x * logistic(1.702 * a.x); }},
+     {"silu", "backward", "the term with the derivative of σ is left out", "dx = dy σ(x)",
+      [](const ActivationElement& a) { return a.dy * logistic(a.x); }},
+     {"silu", "backward", "the term with σ alone is left out", "dx = dy x σ(x) (1 - σ(x))",
+      [](const ActivationElement& a) { return a.dy * a.x * logistic(a.x) * logistic(-a.x); }},
+     {"silu", "backward", "the derivative of σ is not multiplied by x", "dx = dy (σ(x) + σ(x) (1 - σ(x)))",
+      [](const ActivationElement& a) { return a.dy * (logistic(a.x) + logistic(a.x) * logistic(-a.x)); }},
+     {"silu", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
+
+}  // namespace
+}  // namespace tally::silu_otherwise_suspect

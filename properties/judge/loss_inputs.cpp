@@ -1,0 +1,98 @@
+// What stages read that no tap has whole: targets, item weights, a factor that a subject never makes, rows of a tensor,
+// sums over a whole model.
+#include "properties/judge/loss_inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "oracle/case/contract.hpp"
+#include "oracle/case/rows.hpp"
+#include "oracle/exact/exact.hpp"
+#include "oracle/tolerance/rule.hpp"
+#include "properties/judge/pieces.hpp"
+#include "properties/judge/rows.hpp"
+
+namespace tally {
+
+bool are_targets_of(const Choice& loss, const std::vector<double>& targets, std::size_t classes) {
+  if (!has_class_targets(loss)) return true;
+  const auto ignored = static_cast<double>(loss.integer("ignore_index"));
+  return std::ranges::all_of(targets, [&](double target) {
+    return target == ignored || (target >= 0 && target < static_cast<double>(classes));
+  });
+}
+
+bool are_targets_of(const Choice& loss, const Tensor& targets, std::size_t classes) {
+  std::vector<double> values(targets.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = targets.value(i);
+  return are_targets_of(loss, values, classes);
+}
+
+oracle::Expected folded(oracle::Expected factor) {
+  constexpr int roundings = 4;  // two of c as predicted, two of the constants that take its place
+  const double size = std::fabs(static_cast<double>(factor.v(0, 0)));
+  factor.e(0, 0) += size * oracle::gam(roundings, oracle::single().u());
+  return factor;
+}
+
+oracle::Expected of_folded(oracle::Expected dy, const oracle::Expected& factor, std::int64_t rows) {
+  const double rest = std::fabs(static_cast<double>(factor.v(0, 0))) + factor.e(0, 0);
+  dy.e.array() += oracle::single().underflow() * rest * static_cast<double>(rows) * oracle::inflation;
+  return dy;
+}
+
+oracle::Matrix<long double> item_weights(const Case& c, std::int64_t first_row, std::int64_t rows) {
+  oracle::Matrix<long double> weights(1, rows);
+  const ItemWeights read(c);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto whole = read.whole(first_row + i);
+    weights(0, i) =
+        whole ? static_cast<long double>(*whole) : oracle::number<long double>(item_weight(c, first_row + i));
+  }
+  return weights;
+}
+
+Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> shape = tensor.shape;
+  const std::int64_t all = shape.at(0);
+  shape[0] = count;
+  Tensor cut(tensor.dtype, std::move(shape));
+  const std::size_t bytes_a_row = all == 0 ? 0 : tensor.bytes.size() / static_cast<std::size_t>(all);
+  const auto begin = static_cast<std::size_t>(first) * bytes_a_row;
+  if (!cut.bytes.empty()) std::memcpy(cut.bytes.data(), tensor.bytes.data() + begin, cut.bytes.size());
+  return cut;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.bytes.size() != b.bytes.size()) return false;
+  return a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+namespace {
+
+thread_local const WholeModel* in_force = nullptr;
+
+}  // namespace
+
+WholeModel whole_model_of(const std::vector<SquaresOfWindow>& sums) {
+  WholeModel whole;
+  for (const SquaresOfWindow& each : sums) {
+    const bool finite = std::isfinite(each.sum);
+    const BuffersOfAll all{finite ? OverflowFound::none : OverflowFound::certain,
+                           oracle::terms_of_squares(each.elements, each.sum)};
+    whole[each.window] = {all, all, std::nullopt, std::nullopt, !finite};
+  }
+  return whole;
+}
+
+WholeModelScope::WholeModelScope(const WholeModel& whole) : before_(in_force) { in_force = &whole; }
+WholeModelScope::~WholeModelScope() { in_force = before_; }
+
+const WholeWindow* whole_window(int window) {
+  if (in_force == nullptr) return nullptr;
+  const auto found = in_force->find(window);
+  return found == in_force->end() ? nullptr : &found->second;
+}
+
+}  // namespace tally

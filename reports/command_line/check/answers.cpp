@@ -1,0 +1,156 @@
+// What this part brings to `tally explain` and `tally doctor`.
+#include "reports/command_line/check/answers.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "oracle/registered_files.hpp"
+#include "properties/diagnosis/restatement.hpp"
+#include "properties/diagnosis/sentences.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/vary/causes.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::map<int, Explained>& kinds() {
+  static std::map<int, Explained> all;
+  return all;
+}
+
+template <class Record>
+std::vector<std::string> names_of(const std::vector<const Record*>& records) {
+  std::vector<std::string> names;
+  for (const Record* record : records) names.push_back(record->name);
+  return names;
+}
+
+/// Its formula with what the letters in it mean, and what to change.
+void print_formula(const std::string& name, const std::string& formula) {
+  const bool counts = formula.find_first_of("SKN") != std::string::npos || formula.find("_k") != std::string::npos;
+  std::cout << "formula: " << formula << "\n"
+            << (counts
+                    ? "letters: S the loss scale; N the window's items, n_k those of micro-batch k, K micro-batches; "
+                      "A the accumulated gradient, s_k that of micro-batch k\n"
+                    : "")
+            << "what to change: " << remedy_of(name) << "\n";
+}
+
+bool explain_suspect(const std::string& name) {
+  const Suspect* suspect = find_suspect(name);
+  if (suspect == nullptr) return false;
+  std::cout << "suspect " << suspect->name << ": " << suspect->sentence << "\n";
+  print_formula(name, suspect->formula);
+  std::cout << "may enter at: " << (suspect->stages.empty() ? "any stage" : listed_or_none(suspect->stages)) << "\n"
+            << "stands for the faults: " << listed_or_none(suspect->faults) << "\n";
+  return true;
+}
+
+bool explain_restatement(const std::string& name) {
+  const Restatement* restatement = find_restatement(name);
+  if (restatement == nullptr) return false;
+  std::cout << "restatement " << restatement->name << ": " << restatement->sentence << "\n";
+  print_formula(name, restatement->formula);
+  std::cout << "named where a capture fails as its case states it, and passes inside all its bounds with this\n";
+  return true;
+}
+
+const RegisterExplained registered_suspects({30, [] { return names_of(suspects()); }, explain_suspect});
+const RegisterExplained registered_restatements({40, [] { return names_of(restatements()); }, explain_restatement});
+
+}  // namespace
+
+RegisterExplained::RegisterExplained(Explained kind, std::source_location at) {
+  note_registered(at);
+  kinds().emplace(kind.place, kind);
+}
+
+std::vector<Explained> explained_kinds() {
+  std::vector<Explained> all;
+  for (const auto& [place, kind] : kinds()) all.push_back(kind);
+  return all;
+}
+
+std::string listed_or_none(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace tally::command_line
+
+// What `tally explain` says of a cause that `tally vary` names.
+namespace tally::command_line::explained_vary {
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const VaryCause& cause : vary_causes()) all.push_back(cause.name);
+  return all;
+}
+
+bool explain(const std::string& name) {
+  for (const VaryCause& cause : vary_causes()) {
+    if (cause.name != name) continue;
+    std::cout << "cause " << cause.name << " of tally vary: " << filled_in(cause.what, {}) << "\n"
+              << "change: " << filled_in(cause.change, {}) << "\n";
+    if (!cause.factor.empty()) std::cout << "a row of micro-batch k weighs too much by " << cause.factor << "\n";
+    return true;
+  }
+  return false;
+}
+
+const RegisterExplained registered({50, names, explain});
+
+}  // namespace
+}  // namespace tally::command_line::explained_vary
+
+namespace tally::command_line {
+namespace {
+
+std::vector<Examination>& registry() {
+  static std::vector<Examination> all;
+  return all;
+}
+
+}  // namespace
+
+RegisterExamination::RegisterExamination(Examination examination, std::source_location at) {
+  note_registered(at);
+  registry().push_back(std::move(examination));
+}
+
+std::vector<Examination> examinations() { return registry(); }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The nearest folder above that CMake configured; empty where there is none.
+fs::path build_of(const fs::path& program) {
+  for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    if (fs::exists(folder / "CMakeCache.txt")) return folder;
+  return {};
+}
+
+/// Whether Debian's package of that name says that it put the program there.
+bool is_of_package(const fs::path& program, const fs::path& root) {
+  std::ifstream files(root / "var/lib/dpkg/info/tally.list");
+  for (std::string line; std::getline(files, line);)
+    if (line == program.string()) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string installation_of(const fs::path& program, const fs::path& root) {
+  const fs::path folder = program.parent_path(), prefix = folder.parent_path();
+  if (fs::exists(folder / "__init__.py")) return "wheel, in " + folder.string();
+  if (const fs::path build = build_of(program); !build.empty()) return "build, in " + build.string();
+  if (is_of_package(program, root)) return "Debian package, in " + prefix.string();
+  if (fs::exists(prefix / "share/tally/digits.csv")) return "cmake --install, in " + prefix.string();
+  return "copy, in " + folder.string();
+}
+
+}  // namespace tally::command_line
