@@ -7,6 +7,7 @@
 
 #include "oracle/tolerance/format.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/judge/verdict.hpp"
 
 namespace tally {
 namespace {
@@ -20,8 +21,6 @@ constexpr double roundings_allowed = 4, bounds_allowed = 2;
 struct Element {
   double got, expected, candidate, bound, unit_roundoff;
 };
-
-bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
 
 double unit_roundoff_of(Dtype dtype) { return is_integer(dtype) ? 0 : oracle::format_of(dtype).unit_roundoff(); }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "oracle/tolerance/switches.hpp"
-#include "properties/judge/rows.hpp"
+#include "properties/lenses/value.hpp"
 
 namespace tally {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/trace/trace.hpp"
 #include "oracle/tolerance/expected.hpp"
 #include "oracle/tolerance/summation.hpp"
 #include "properties/judge/spread.hpp"
@@ -80,14 +79,5 @@ oracle::ExpectedTensors named(oracle::ExpectedLoss loss);
 /// (oracle/tolerance/summation.hpp). Calls the rule once an order: for a finding that would count.
 Leans leans_of(const Output& output, const oracle::Expected& expected, const Tensor& got,
                const std::vector<Direction>& directions);
-
-// What a lens expected of a tap, element by element, and what came: plain numbers.
-
-struct HeldTensor {
-  TapName name;
-  Dtype dtype;
-  std::vector<double> expected, got;
-  std::vector<double> bound = {};  // empty: bit for bit
-};
 
 }  // namespace tally

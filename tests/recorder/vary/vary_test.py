@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+from fractions import Fraction
 
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -48,7 +49,7 @@ class Wrong(Varied):
         verdict = self.fails("1/(K n_k)", MEANS, said="weigh each mean by its own rows / 8")
         self.assertEqual(len(verdict.partition), 2)
         for weight, size in zip(verdict.weights, verdict.partition):
-            self.assertAlmostEqual(weight, 1 / (2 * size), delta=2.0**-30)
+            self.assertEqual(Fraction(weight).limit_denominator(2 * size), Fraction(1, 2 * size))
         self.fails("1/n_k", loop(lambda n, N, K: 1.0))
         self.fails("1/K", loop(lambda n, N, K: n / K))
         self.fails("1/K", loop(lambda n, N, K: n / (N * K)), said="leave the division by K out")
