@@ -190,7 +190,7 @@ void walk_sum(Walk& walk, const std::string& tensor, const std::vector<Value>& g
 }
 
 /// The gradients of an output that several layers read.
-void walk_fork(Walk& walk, const LayerView& layer, int first, int last) {
+void sum_of_readers(Walk& walk, const LayerView& layer, int first, int last) {
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     std::vector<Value> given;
     for (auto reader = layer.readers.rbegin(); reader != layer.readers.rend(); ++reader) {
@@ -207,11 +207,14 @@ void walk_fork(Walk& walk, const LayerView& layer, int first, int last) {
 
 void walk_backward_of(Walk& walk, std::size_t i, int first, int last) {
   const LayerView& layer = walk.layers[i];
-  if (layer.forked()) walk_fork(walk, layer, first, last);
   if (!layer.has_gradient || layer.hands_on) return;
   if (layer.window_statistics) return backward_together(walk, i, first, last);
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) backward_alone(walk, i);
   walk.micro_batch = -1;
+}
+
+void walk_fork(Walk& walk, std::size_t i, int first, int last) {
+  if (walk.layers[i].forked()) sum_of_readers(walk, walk.layers[i], first, last);
 }
 
 void walk_shared_parameters(Walk& walk, int first, int last) {
@@ -233,7 +236,10 @@ void walk_shared_parameters(Walk& walk, int first, int last) {
 
 void walk_backward(Walk& walk, int first, int last) {
   if (is_opaque(walk.c.model)) return;  // its gradients are given
-  for (std::size_t i = walk.layers.size(); i-- > 0;) walk_backward_of(walk, i, first, last);
+  for (std::size_t i = walk.layers.size(); i-- > 0;) {
+    walk_fork(walk, i, first, last);
+    walk_backward_of(walk, i, first, last);
+  }
   walk_shared_parameters(walk, first, last);
 }
 

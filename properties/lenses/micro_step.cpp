@@ -52,6 +52,8 @@ class Step {
       walk->micro_batch = -1;
     }
     for (std::size_t i = layers.size(); i-- > 0;) {
+      for (Walk* walk : ranks_)
+        if (has_part(*walk)) walk_fork(*walk, i, k_, k_ + 1);
       if (layers[i].has_gradient && pools(whole_, layers[i]) && layers[i].gives_dx && !share_gradients(i)) return end();
       for (Walk* walk : ranks_)
         if (has_part(*walk)) walk_backward_of(*walk, i, k_, k_ + 1);

@@ -43,6 +43,8 @@ void walk_backward(Walk& walk, int first, int last);
 /// Layer i alone, of each of them.
 void walk_forward_of(Walk& walk, std::size_t i, int first, int last);
 void walk_backward_of(Walk& walk, std::size_t i, int first, int last);
+/// In front of it, the gradient of its output, where several layers give one.
+void walk_fork(Walk& walk, std::size_t i, int first, int last);
 /// The gradients of parameters that several layers read.
 void walk_shared_parameters(Walk& walk, int first, int last);
 

@@ -222,15 +222,14 @@ class Walk {
   /// What a layer read. The same numbers are read once: every micro-batch reads the same parameters.
   const oracle::ExpectedTensors& read(const LayerView& layer, const LayerInputs& inputs);
 
-  /// An output against its expectation, and its errors against their spread. Returns what those that read it go on
-  /// from.
+  /// An output against its expectation, its errors against their spread. Returns what its readers go on from.
   Value output(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   Value output(const std::string& stage, const std::string& tensor, const Output& output,
                const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
   Value output(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
                const std::vector<Direction>& directions = {}, const Bits& bits = {}, const SomeRows& some_rows = {});
-  /// An output whose bits follow from what its stage read, whatever is claimed; `rule` bounds it where it read no bits.
+  /// An output whose bits follow from what its stage read, whatever is claimed; `rule` bounds it where that has none.
   Value exact_output(const std::string& stage, const std::string& tensor,
                      const std::function<oracle::Matrix<float>()>& bits, const std::function<oracle::Expected()>& rule);
   /// Notes the failure of the check that was made last.

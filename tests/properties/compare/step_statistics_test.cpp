@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "oracle/case/ranks.hpp"
+#include "tests/kernels/residual_case.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::step_statistics_test {
@@ -13,8 +14,12 @@ const char* const ways[] = {"moments", "sums", "two_pass"};
 
 /// Three ranks: the second has a micro-batch more than the first, the last nothing in the second window; of the first
 /// step a rank has one row.
-Case shared(const std::string& way, Dtype storage = Dtype::fp32) {
+Case shared(const std::string& way, Dtype storage = Dtype::fp32, bool read_twice = false) {
   Plan plan = small_plan();
+  if (read_twice) {
+    plan.hidden.back().name = "act";
+    plan.hidden.push_back(reading({"bn", "act"}, layer("add", "sum")));
+  }
   plan.hidden.insert(plan.hidden.begin() + 1, layer("batch_norm", "bn", {{"statistics", std::string("frozen")}}));
   plan.hidden.insert(plan.hidden.begin(), layer("batch_norm", "first", {{"statistics", std::string("frozen")}}));
   plan.windows = {{2, 1, 3, 2}, {4, 2}};
@@ -30,6 +35,11 @@ Case shared(const std::string& way, Dtype storage = Dtype::fp32) {
 TEST(StepStatistics, PassHoweverTheyAreShared) {
   for (const std::string way : ways)
     for (const Dtype storage : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) expect_judged(shared(way, storage), way);
+}
+
+/// The sums over all rows read the gradient of an output that two layers gave theirs for.
+TEST(StepStatistics, PassWhereTwoLayersReadTheNormalisedRows) {
+  for (const std::string way : ways) expect_judged(shared(way, Dtype::fp32, true), way + " read twice");
 }
 
 TEST(StepStatistics, PassBesideEveryAlgorithmAndSharding) {
