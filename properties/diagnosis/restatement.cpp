@@ -124,10 +124,11 @@ void judge_counts(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
 }
 
 /// Every tap from those before it; nothing where one fails_somehow.
-std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trace& trace, const Departure& departure) {
+std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trace& trace,
+                                                       const LoopDeviation& deviation) {
   Walk walk(c, trace, Lens::group);
   std::map<std::string, oracle::Expected> expected;
-  walk.departure = &departure;
+  walk.deviation = &deviation;
   walk.expected = &expected;
   const std::int64_t steps_before = walk.state.step;
   walk_all(walk);
@@ -140,10 +141,11 @@ std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trac
 }
 
 /// No tensor leaves the bounds that grow from the case on.
-bool passes_end_to_end(const Case& c, const Trace& trace, const Departure& departure, std::vector<TensorCheck> known) {
+bool passes_end_to_end(const Case& c, const Trace& trace, const LoopDeviation& deviation,
+                       std::vector<TensorCheck> known) {
   for (TensorCheck& check : known) check.lens = "local";  // what decisions may be adopted by
   Walk walk(c, trace, Lens::end_to_end);
-  walk.departure = &departure;
+  walk.deviation = &deviation;
   walk.know_local(known);
   walk_all(walk);
   return !walk.is_done();
@@ -193,8 +195,8 @@ bool is_the_cause(const Case& c, const Trace& trace, const Restated& way, const 
   const std::optional<Trace> read =
       way.steps_each_micro_batch ? std::optional(regrouped(c, trace)) : std::optional<Trace>();
   const Trace& taps = read ? *read : trace;
-  const auto checks = stage_by_stage(changed, taps, way.departure);
-  return checks && judged_no_less(c, way, stated, *checks) && passes_end_to_end(changed, taps, way.departure, *checks);
+  const auto checks = stage_by_stage(changed, taps, way.deviation);
+  return checks && judged_no_less(c, way, stated, *checks) && passes_end_to_end(changed, taps, way.deviation, *checks);
 } catch (const std::exception&) {
   return false;  // there is no such case, or no rule for it
 }

@@ -21,7 +21,7 @@ namespace tally {
 /// One way to state it.
 struct Restated {
   std::function<void(Case& c)> change = {};  // the recipe, where a case can say it
-  Departure departure = {};                  // and what no case can
+  LoopDeviation deviation = {};              // and what no case can
   bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (restatement.hpp)
   /// How much it demands: how many numbers and rules are others than stated. The least of several is named first.
   int changed = 1;

@@ -85,7 +85,7 @@ Bits bits_of_order(const Walk& walk, const LayerView& layer, const LayerGradient
 }
 
 void hold_parameters(Walk& walk, const LayerView& layer, Evaluation& backward, const LayerGradients* read = nullptr) {
-  const bool penalised = walk.departure != nullptr && walk.departure->penalty && !layer.shares_weight;
+  const bool penalised = walk.deviation != nullptr && walk.deviation->penalty && !layer.shares_weight;
   for (const std::string& name : layer.parameters) {
     const std::string parameter = layer.full_name(name), gradient = layer.gradient_name(name);
     if (penalised)
@@ -227,7 +227,7 @@ void walk_shared_parameters(Walk& walk, int first, int last) {
         given.push_back(walk.input("fork", "in." + gradient, walk.left("backward", gradient)));
       }
       walk_sum(walk, sum, given);
-      if (walk.departure != nullptr && walk.departure->penalty)
+      if (walk.deviation != nullptr && walk.deviation->penalty)
         walk.put("fork", sum, with_penalty(walk, shared.name, walk.left("fork", sum)));
     }
   }

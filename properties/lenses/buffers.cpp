@@ -154,7 +154,7 @@ std::optional<std::size_t> added_by_product(const Walk& walk, const std::string&
     const LayerView& layer = walk.layers[i];
     if (layer.layer->kind != "linear" || layer.shares_weight || layer.full_name("weight") != p) continue;
     const bool into = oracle::claim_of(walk.declared, "linear.weight_gradient").algorithm == "into_buffer";
-    const bool penalised = walk.departure != nullptr && walk.departure->penalty;
+    const bool penalised = walk.deviation != nullptr && walk.deviation->penalty;
     if (into && !penalised) return i;
   }
   return {};
@@ -186,7 +186,7 @@ void expect_accumulate(Walk& walk) {
     else
       gradients[p] = gradient_added(walk, p);
   }
-  if (walk.departure != nullptr) depart(walk, gradients);
+  if (walk.deviation != nullptr) deviate(walk, gradients);
   for (const std::string& p : walk.parameters) {
     if (const auto product = products.find(p); product != products.end())
       walk.buffers[p] = added_product(walk, p, product->second);
@@ -242,7 +242,7 @@ Value gradient_added(const Walk& walk, const std::string& p) {
 void walk_accumulate(Walk& walk) { walk.is_local() ? check_accumulate(walk) : expect_accumulate(walk); }
 
 void add_gradients(Walk& walk, std::map<std::string, Value> gradients) {
-  if (walk.departure != nullptr) depart(walk, gradients);
+  if (walk.deviation != nullptr) deviate(walk, gradients);
   for (const std::string& p : walk.parameters) add_gradient(walk, p, gradients.at(p));
 }
 

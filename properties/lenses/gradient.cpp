@@ -195,7 +195,7 @@ void walk_gradient(Walk& walk) {
   walk_unscale(walk);
   const bool at_the_end = place == ClipPlace::of_window || place == ClipPlace::running_sum;
   if (at_the_end && (clips(walk.c.recipe.clip) || !walk.is_local())) clip_gradients(walk, walk.gradients, true);
-  if (walk.departure != nullptr) walk.stepped = walk.gradients;
+  if (walk.deviation != nullptr) walk.stepped = walk.gradients;
   walk_decay(walk, true);
 }
 

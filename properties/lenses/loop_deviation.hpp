@@ -23,7 +23,7 @@ enum class BufferStart {
 };
 
 /// Functions are empty, and places the recipe's own, where nothing differs. Windows and micro-batches count from 0.
-struct Departure {
+struct LoopDeviation {
   /// What a micro-batch's sum is divided by, in place of (divisor.1). Not for claims with `divide: window`.
   std::function<long double(int window, int micro_batch)> divisor = {};
   /// The steps that the schedule counts in a window, and those that the optimizer does, for `taken` before it.

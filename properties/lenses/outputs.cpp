@@ -101,7 +101,7 @@ Value Walk::input(const std::string& stage, const std::string& tensor, const Val
 }
 
 Value Walk::told_input(const std::string& stage, const std::string& tensor, const Value& producer) {
-  if (departure != nullptr && tap(stage, tensor) != nullptr) output(stage, tensor, *producer.read());
+  if (deviation != nullptr && tap(stage, tensor) != nullptr) output(stage, tensor, *producer.read());
   return input(stage, tensor, producer);
 }
 
@@ -169,7 +169,7 @@ void Walk::hold_expected(const std::string& stage, const std::string& tensor, co
   if (expected != nullptr) expected->insert_or_assign(here.tap, output.expected());
   checks.back().adopted_share = behind.share();
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
-  refuted_ = refuted_ || (departure != nullptr && checks.back().status == Status::fail);
+  refuted_ = refuted_ || (deviation != nullptr && checks.back().status == Status::fail);
 }
 
 void Walk::hold_tap(const Place& here, const Tensor& got, const Output& output,

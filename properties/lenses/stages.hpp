@@ -1,6 +1,6 @@
 // The stages of a window as a walk goes through them: each reads its inputs, and is held to what it leaves. Those of a
 // micro-batch use walk.micro_batch.
-// Defined in backward.cpp, buffers.cpp, checkpoint.cpp, departure.cpp, forward.cpp, gradient.cpp, loss.cpp, micro_step.cpp,
+// Defined in backward.cpp, buffers.cpp, checkpoint.cpp, loop_deviation.cpp, forward.cpp, gradient.cpp, loss.cpp, micro_step.cpp,
 // pipeline.cpp, rank_stages.cpp, rank_sums.cpp, scale_and_schedule.cpp, shards.cpp, step_statistics.cpp, update.cpp.
 #pragma once
 
@@ -149,7 +149,7 @@ oracle::Expected norm_over_stages(const Walk& walk, const std::map<std::string, 
 
 // The window's end.
 void walk_overflow(Walk& walk);
-/// Unscale, norm, clip, and the decay of the gradient, in the order that the recipe or a departure has.
+/// Unscale, norm, clip, and the decay of the gradient, in the order that the recipe or a deviation has.
 void walk_gradient(Walk& walk);
 void walk_decay(Walk& walk, bool into_gradient);
 /// And the decay of the parameters; of ranks that share the optimizer they are put together again.
@@ -169,11 +169,11 @@ void walk_left_checkpoint(Walk& walk);
 /// it where it is expected; nullptr: by what was tapped of it.
 void walk_taken_checkpoint(Walk& walk, const LeftBehind* before);
 
-// What a departure changes; without one, the recipe's own.
+// What a deviation changes; without one, the recipe's own.
 /// Where it lets the window's buffers start.
 void begin_buffers(Walk& walk);
 /// What it does to gradients and buffers before they meet; the inputs of accumulate are held to it.
-void depart(Walk& walk, std::map<std::string, Value>& gradients);
+void deviate(Walk& walk, std::map<std::string, Value>& gradients);
 /// c of walk.micro_batch.
 oracle::Expected factor_of(const Walk& walk);
 /// The steps that the schedule counts in this window, and the optimizer; and those its moments are corrected by.

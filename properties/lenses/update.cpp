@@ -211,7 +211,7 @@ void walk_optimizer(Walk& walk) {
   const Value told = walk.constant("optimizer", "in.learning_rate", oracle::predicted_constant(of_schedule));
   const Value rate = walk.is_local() ? told : Value(of_schedule);
   hold_steps(walk, "optimizer");
-  if (walk.departure != nullptr && walk.departure->optimizer_count) hold_steps(walk, "schedule");
+  if (walk.deviation != nullptr && walk.deviation->optimizer_count) hold_steps(walk, "schedule");
   for (const std::string& p : walk.parameters) {
     if (!walk.is_local() && decays(walk, p, false)) walk_decay_of(walk, p);
     ParameterStep step{walk.told_input("optimizer", "in.d." + p, walk.gradients.at(p)),

@@ -138,8 +138,8 @@ class Walk {
   /// Whether an input that is not tapped stands for what the stage before left and tapped. Local lens only.
   bool follows = false;
   /// Where set: what is expected instead of the recipe. Then the walk ends with the first tensor that fails, and the
-  /// inputs that a departure concerns are held as well. Not of the local lens.
-  const Departure* departure = nullptr;
+  /// inputs that a deviation concerns are held as well. Not of the local lens.
+  const LoopDeviation* deviation = nullptr;
   /// What several ranks share: `first` is set in the walk of the first of them, `like_first` in the others'. Local lens
   /// only.
   BehindTheSum* first = nullptr;
@@ -161,7 +161,7 @@ class Walk {
   std::map<std::string, Value> buffers;                          // by parameter; absent before the first micro-batch
   std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter
   std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped
-  std::map<std::string, Value> stepped;  // the last window's gradients behind the clip, where a departure reads them
+  std::map<std::string, Value> stepped;  // the last window's gradients behind the clip, where a deviation reads them
 
   std::map<std::string, Value> gradients;  // by parameter, fp32, from unscale to the optimizer
 
@@ -171,7 +171,7 @@ class Walk {
   std::int64_t first_row_of(int k) const {
     return first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
   }
-  /// Every tap that is wanted was judged, or one fails that a departure expects.
+  /// Every tap that is wanted was judged, or one fails that a deviation expects.
   bool is_done() const;
 
   // Where values come from.
@@ -204,7 +204,7 @@ class Walk {
 
   /// A consumer's input, and the producer's bits when those are known; not of the local lens what was left.
   Value input(const std::string& stage, const std::string& tensor, const Value& producer);
-  /// The same, held where there is a departure and it was tapped.
+  /// The same, held where there is a deviation and it was tapped.
   Value told_input(const std::string& stage, const std::string& tensor, const Value& producer);
   /// A constant that a stage reads, held where the lens holds inputs. Unknown where that lens has no tap of it.
   Value constant(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);

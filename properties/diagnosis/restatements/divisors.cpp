@@ -41,7 +41,7 @@ bool of_one_length(const Case& c) {
 Ways divided_by(const Trace& trace, Divisor divisor, int changed = 1) {
   if (trace.claims.divide == "window") return {};
   Restated way;
-  way.departure.divisor = std::move(divisor);
+  way.deviation.divisor = std::move(divisor);
   way.changed = changed;
   return {way};
 }

@@ -51,7 +51,7 @@ namespace {
 
 Restated started_at(BufferStart start, const std::string& formula) {
   Restated way;
-  way.departure.buffer = start;
+  way.deviation.buffer = start;
   way.formula = formula;
   return way;
 }
@@ -87,7 +87,7 @@ const RegisterRestatement registered_some_never_cleared{{
       const std::set<std::string> kept = kept_in(c, trace);
       if (kept.empty() || kept.size() == parameters_of(c.model).size()) return {};
       Restated way;
-      way.departure.keeps = [kept](const std::string& p) { return kept.contains(p); };
+      way.deviation.keeps = [kept](const std::string& p) { return kept.contains(p); };
       way.changed = 2;
       const std::string more = kept.size() > 1 ? " and of " + std::to_string(kept.size() - 1) + " more" : "";
       way.sentence = "the buffer of " + *kept.begin() + more + " is not cleared between windows, the others are";
@@ -116,7 +116,7 @@ Restated clipped_at(const Case& c, ClipPlace place, const std::string& formula) 
   Restated way;
   const bool otherwise = place != ClipPlace::before_unscale && written_scale(c.recipe.loss_scale) != nullptr;
   way.changed = otherwise ? 3 : 1;
-  way.departure.clip = place;
+  way.deviation.clip = place;
   way.formula = formula;
   return way;
 }

@@ -23,7 +23,7 @@ using Count = std::function<std::int64_t(int window, std::int64_t taken)>;
 
 Restated scheduled_by(Count count, const std::string& formula = "", const std::string& sentence = "") {
   Restated way;
-  way.departure.schedule_count = std::move(count);
+  way.deviation.schedule_count = std::move(count);
   way.formula = formula;
   way.sentence = sentence;
   return way;
@@ -71,7 +71,7 @@ const RegisterRestatement registered_off_by_one{{
 
 Restated counted_by(Count count) {
   Restated way;
-  way.departure.optimizer_count = std::move(count);
+  way.deviation.optimizer_count = std::move(count);
   return way;
 }
 
@@ -134,7 +134,7 @@ const RegisterRestatement registered_no_correction{{
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!counts_steps(c.recipe.optimizer)) return {};
       Restated way;
-      way.departure.leaves_corrections_out = true;
+      way.deviation.leaves_corrections_out = true;
       return {way};
     },
 }};
@@ -161,20 +161,20 @@ Restated stepped(const Case& c, const Choices& choices) {
   Restated way;
   way.steps_each_micro_batch = true;
   way.changed = 2 + choices.by_own_items + choices.keeps_buffers;
-  way.departure.divisor = [&c, own = choices.by_own_items](int regrouped, int) {
+  way.deviation.divisor = [&c, own = choices.by_own_items](int regrouped, int) {
     const auto [w, k] = stated_place(c, regrouped);
     const auto window = static_cast<std::size_t>(w), micro_batch = static_cast<std::size_t>(k);
     return own ? oracle::micro_batch_items<long double>(c, window, micro_batch)
                : oracle::divisor<long double>(c, window, micro_batch);
   };
   if (choices.schedule_by_window) {
-    way.departure.schedule_count = [&c](int regrouped, std::int64_t taken) {
+    way.deviation.schedule_count = [&c](int regrouped, std::int64_t taken) {
       const int w = stated_place(c, regrouped).first;
       return taken - regrouped + w;
     };
   }
   if (choices.keeps_buffers) {
-    way.departure.goes_on = [&c](int regrouped) { return stated_place(c, regrouped).second > 0; };
+    way.deviation.goes_on = [&c](int regrouped) { return stated_place(c, regrouped).second > 0; };
     way.formula = "step after each s_0 + … + s_k";
   }
   return way;

@@ -55,7 +55,7 @@ const RegisterRestatement registered_per_micro_batch{{
       if (!decays(c.recipe.weight_decay)) return {};
       Restated way;
       const bool adds_up = decays_gradient(c.recipe.weight_decay);
-      (adds_up ? way.departure.times_lambda : way.departure.decays) = [&c](int w) { return micro_batches(c, w); };
+      (adds_up ? way.deviation.times_lambda : way.deviation.decays) = [&c](int w) { return micro_batches(c, w); };
       return {way};
     },
 }};
@@ -68,7 +68,7 @@ const RegisterRestatement registered_times_k{{
       // decay-per-microbatch says the same of a decay of the gradient.
       if (!decays(c.recipe.weight_decay) || decays_gradient(c.recipe.weight_decay)) return {};
       Restated way;
-      way.departure.times_lambda = [&c](int window) { return micro_batches(c, window); };
+      way.deviation.times_lambda = [&c](int window) { return micro_batches(c, window); };
       return {way};
     },
 }};
@@ -102,7 +102,7 @@ Restated in_the_loss(const Case& c, std::function<long double(int k)> share, con
   Restated way;
   way.change = leave_out;
   const long double lambda = c.recipe.weight_decay.number("lambda").to_double();
-  way.departure.penalty = [&c, lambda, share = std::move(share)](int window, int) {
+  way.deviation.penalty = [&c, lambda, share = std::move(share)](int window, int) {
     return lambda * share(micro_batches(c, window));
   };
   way.changed = 2;

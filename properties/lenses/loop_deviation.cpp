@@ -1,4 +1,4 @@
-// What a walk asks of a departure; without one, the recipe's own.
+// What a walk asks of a deviation; without one, the recipe's own.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -39,21 +39,21 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
 }  // namespace
 
 void begin_buffers(Walk& walk) {
-  const Departure* departure = walk.departure;
-  const bool goes_on = departure != nullptr && departure->goes_on && departure->goes_on(walk.window);
-  if (departure != nullptr && departure->keeps) {
-    std::erase_if(walk.buffers, [&](const auto& each) { return !departure->keeps(each.first); });
+  const LoopDeviation* deviation = walk.deviation;
+  const bool goes_on = deviation != nullptr && deviation->goes_on && deviation->goes_on(walk.window);
+  if (deviation != nullptr && deviation->keeps) {
+    std::erase_if(walk.buffers, [&](const auto& each) { return !deviation->keeps(each.first); });
     return;
   }
-  if (departure == nullptr || (departure->buffer == BufferStart::cleared && !goes_on)) return walk.buffers.clear();
-  if (departure->buffer == BufferStart::kept_as_stepped) walk.buffers = walk.stepped;
+  if (deviation == nullptr || (deviation->buffer == BufferStart::cleared && !goes_on)) return walk.buffers.clear();
+  if (deviation->buffer == BufferStart::kept_as_stepped) walk.buffers = walk.stepped;
 }
 
-void depart(Walk& walk, std::map<std::string, Value>& gradients) {
-  const Departure& departure = *walk.departure;
-  if (departure.clip == ClipPlace::each_gradient) clip_together(walk, gradients);
-  if (departure.clip == ClipPlace::running_sum && walk.micro_batch > 0) clip_together(walk, walk.buffers);
-  if (departure.buffer == BufferStart::overwritten) walk.buffers.clear();
+void deviate(Walk& walk, std::map<std::string, Value>& gradients) {
+  const LoopDeviation& deviation = *walk.deviation;
+  if (deviation.clip == ClipPlace::each_gradient) clip_together(walk, gradients);
+  if (deviation.clip == ClipPlace::running_sum && walk.micro_batch > 0) clip_together(walk, walk.buffers);
+  if (deviation.buffer == BufferStart::overwritten) walk.buffers.clear();
   for (auto& [p, gradient] : gradients) {
     walk.told_input("accumulate", "in.d." + p, gradient);
     gradient = walk.seen("accumulate", "in.d." + p, *gradient.read());
@@ -68,26 +68,26 @@ Expected factor_of(const Walk& walk) {
   const Expected& scale = walk.state.scale.scale;
   const Expected c = oracle::factor(walk.declared, walk.c, static_cast<std::size_t>(walk.window),
                                     static_cast<std::size_t>(walk.micro_batch), scale);
-  if (walk.departure == nullptr || !walk.departure->divisor) return c;
-  const long double by = walk.departure->divisor(walk.window, walk.micro_batch);
+  if (walk.deviation == nullptr || !walk.deviation->divisor) return c;
+  const long double by = walk.deviation->divisor(walk.window, walk.micro_batch);
   const double off = c.v(0, 0) == 0 ? 0 : c.e(0, 0) / std::fabs(static_cast<double>(c.v(0, 0)));
   const long double exact = by == 0 ? 0 : scale.v(0, 0) / by;
   return oracle::scalar(exact, std::fabs(static_cast<double>(exact)) * (off + roundings_of_a_constant));
 }
 
 std::int64_t schedule_count(const Walk& walk) {
-  const bool departs = walk.departure != nullptr && walk.departure->schedule_count;
-  return departs ? walk.departure->schedule_count(walk.window, walk.state.step) : walk.state.step;
+  const bool deviates = walk.deviation != nullptr && walk.deviation->schedule_count;
+  return deviates ? walk.deviation->schedule_count(walk.window, walk.state.step) : walk.state.step;
 }
 
 std::int64_t optimizer_count(const Walk& walk) {
-  const bool departs = walk.departure != nullptr && walk.departure->optimizer_count;
-  return departs ? walk.departure->optimizer_count(walk.window, walk.state.step) : walk.state.step;
+  const bool deviates = walk.deviation != nullptr && walk.deviation->optimizer_count;
+  return deviates ? walk.deviation->optimizer_count(walk.window, walk.state.step) : walk.state.step;
 }
 
 std::int64_t corrected_count(const Walk& walk) {
   constexpr std::int64_t for_ever = std::int64_t{1} << 20;  // no power of a beta is left
-  return walk.departure != nullptr && walk.departure->leaves_corrections_out ? for_ever : optimizer_count(walk);
+  return walk.deviation != nullptr && walk.deviation->leaves_corrections_out ? for_ever : optimizer_count(walk);
 }
 
 Choice schedule_in_force(const Walk& walk) {
@@ -98,24 +98,24 @@ Choice schedule_in_force(const Walk& walk) {
 
 Choice decay_in_force(const Walk& walk) {
   Choice decay = walk.c.recipe.weight_decay;
-  if (walk.departure == nullptr || !walk.departure->times_lambda) return decay;
+  if (walk.deviation == nullptr || !walk.deviation->times_lambda) return decay;
   const auto lambda = oracle::number<long double>(decay.number("lambda"));
-  decay.options["lambda"] = decimal(lambda * walk.departure->times_lambda(walk.window));
+  decay.options["lambda"] = decimal(lambda * walk.deviation->times_lambda(walk.window));
   return decay;
 }
 
 int decays_of(const Walk& walk) {
-  const bool departs = walk.departure != nullptr && walk.departure->decays;
-  return departs ? walk.departure->decays(walk.window) : 1;
+  const bool deviates = walk.deviation != nullptr && walk.deviation->decays;
+  return deviates ? walk.deviation->decays(walk.window) : 1;
 }
 
 ClipPlace clip_place(const Walk& walk) {
-  return walk.departure == nullptr ? ClipPlace::of_window : walk.departure->clip;
+  return walk.deviation == nullptr ? ClipPlace::of_window : walk.deviation->clip;
 }
 
 Value with_penalty(const Walk& walk, const std::string& p, const Value& gradient) {
   const Expected& scale = walk.state.scale.scale;
-  const long double by = scale.v(0, 0) * walk.departure->penalty(walk.window, walk.micro_batch);
+  const long double by = scale.v(0, 0) * walk.deviation->penalty(walk.window, walk.micro_batch);
   const auto size = std::fabs(static_cast<double>(by));
   const Expected added =
       oracle::scaled(*walk.state.parameter.at(p).read(), oracle::scalar(by, size * roundings_of_a_constant));
