@@ -13,6 +13,7 @@ from fractions import Fraction
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from recorder_path import PACKAGE  # noqa: E402
+import torch  # noqa: E402
 from varied_scripts import ERROR, FAIL, INTERRUPTED, NANO, PASS, PLAIN, Varied, started  # noqa: E402
 
 
