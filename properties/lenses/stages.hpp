@@ -1,7 +1,8 @@
 // The stages of a window as a walk goes through them: each reads its inputs, and is held to what it leaves. Those of a
 // micro-batch use walk.micro_batch.
-// Defined in backward.cpp, buffers.cpp, checkpoint.cpp, loop_deviation.cpp, forward.cpp, gradient.cpp, loss.cpp, micro_step.cpp,
-// pipeline.cpp, rank_stages.cpp, rank_sums.cpp, scale_and_schedule.cpp, shards.cpp, step_statistics.cpp, update.cpp.
+// Defined in backward.cpp, buffers.cpp, checkpoint.cpp, forward.cpp, gradient.cpp, loop_deviation.cpp, loss.cpp,
+// micro_step.cpp, pipeline.cpp, rank_stages.cpp, rank_sums.cpp, scale_and_schedule.cpp, shards.cpp, step_statistics.cpp,
+// update.cpp.
 #pragma once
 
 #include <string>
