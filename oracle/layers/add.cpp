@@ -42,7 +42,7 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   std::vector<const Expected*> addends{&x};
   addends.insert(addends.end(), pass.others.begin(), pass.others.end());
   Expected y = added_in_turn(pass.declared, "add.forward", addends);
-  if (certifying() != nullptr && !bounds_only()) y.v = exact_forward(pass, x).y;
+  if (pass.declared.certifies()) y.v = exact_forward(pass, x).y;
   return {std::move(y), {}, {}, {}};
 }
 

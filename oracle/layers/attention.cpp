@@ -24,8 +24,8 @@
 #include "oracle/layers/heads.hpp"
 #include "oracle/real/number.hpp"
 #include "oracle/tolerance/attention_head.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/tolerance/switches.hpp"
 
 namespace tally {
 namespace {
@@ -290,16 +290,17 @@ struct Inputs {
   BoundedMatrix q, k, v;
   bool known;  // none of them is undecided
   Inputs(const BoundPass& pass, const Expected& x)
-      : q(x), k(*pass.others.at(0)), v(*pass.others.at(1)), known(decided_all(q) && decided_all(k) && decided_all(v)) {}
+      : q(pass.declared, x),
+        k(pass.declared, *pass.others.at(0)),
+        v(pass.declared, *pass.others.at(1)),
+        known(decided_all(q) && decided_all(k) && decided_all(v)) {}
   static bool decided_all(const BoundedMatrix& m) { return m.e.size() == 0 || m.e.maxCoeff() < infinite; }
 };
 
 /// of(i, h, seen) for every row and head; heads that share one of k and v go in one thread, row by row.
 template <class Of>
 void each_row(const BoundPass& pass, const AttentionHead& head, Of of) {
-  const Spread asked = spread_in_force;
   over_groups(head.sizes().groups, [&](Eigen::Index group) {
-    const SpreadScope scope(asked);
     for (const RowRange& sequence : head.sequences())
       for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
         for (Eigen::Index h = head.sizes().first_of(group); h < head.sizes().first_of(group + 1); ++h)
@@ -318,7 +319,7 @@ struct Bounds {
 };
 Bounds forward_bounds(const BoundPass& pass, const Inputs& in, const Expected& x) {
   const AttentionHead head(pass, "attention.forward", in.q, in.k, in.v);
-  const Arithmetic storage(pass.declared.storage);
+  const Arithmetic storage(pass.declared, pass.declared.storage);
   const Eigen::Index size = head.sizes().size;
   Bounds bounds{BoundedMatrix(x.v.rows(), x.v.cols()), BoundedMatrix(x.v.rows(), head.sizes().heads)};
   each_row(pass, head, [&](Eigen::Index i, Eigen::Index h, RowRange seen) {
@@ -334,15 +335,15 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   const Inputs in(pass, x);
   Bounds bounds = forward_bounds(pass, in, x);
   const auto exact = exact_forward(pass, x);
-  ExpectedForward result{joined(exact.y, std::move(bounds.y)), {}, {}, {}};
-  result.lse = joined(exact.lse, std::move(bounds.lse));
+  ExpectedForward result{joined(pass.declared, exact.y, std::move(bounds.y)), {}, {}, {}};
+  result.lse = joined(pass.declared, exact.lse, std::move(bounds.lse));
   return result;
 }
 
 /// (attention.4) of every row and head.
 BoundedMatrix delta_bounds(const BoundPass& pass, const HeadSizes& sizes, const BoundedMatrix& dy,
                            const BoundedMatrix& y) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(pass.declared);
   const KernelClaim& claim = claim_of(pass.declared, "attention.delta");
   BoundedMatrix delta(dy.rows(), sizes.heads);
   for (Eigen::Index i = 0; i < dy.rows(); ++i) {
@@ -458,7 +459,7 @@ class Gradients {
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Inputs in(pass, x);
-  const BoundedMatrix gradient(dy);
+  const BoundedMatrix gradient(pass.declared, dy);
   const auto given = [&](const char* name) {
     const auto found = pass.tensors.find(name);
     return found == pass.tensors.end() ? nullptr : &found->second;
@@ -466,10 +467,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const AttentionHead head(pass, "attention.backward", in.q, in.k, in.v);
   Bounds before;
   if (given("y") == nullptr || given("lse") == nullptr) before = forward_bounds(pass, in, x);
-  const BoundedMatrix y = given("y") != nullptr ? BoundedMatrix(*given("y")) : std::move(before.y);
-  const BoundedMatrix lse = given("lse") != nullptr ? BoundedMatrix(*given("lse")) : std::move(before.lse);
+  const BoundedMatrix y = given("y") != nullptr ? BoundedMatrix(pass.declared, *given("y")) : std::move(before.y);
+  const BoundedMatrix lse =
+      given("lse") != nullptr ? BoundedMatrix(pass.declared, *given("lse")) : std::move(before.lse);
   BoundedMatrix deltas = delta_bounds(pass, head.sizes(), gradient, y);
-  const BoundedMatrix delta = given("delta") != nullptr ? BoundedMatrix(*given("delta")) : deltas;
+  const BoundedMatrix delta = given("delta") != nullptr ? BoundedMatrix(pass.declared, *given("delta")) : deltas;
   Gradients sums(head, in, gradient);
   each_row(pass, head,
            [&](Eigen::Index i, Eigen::Index h, RowRange seen) { sums.add(i, h, seen, lse.at(i, h), delta.at(i, h)); });
@@ -479,10 +481,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const auto stored = [&](const WeightedSums& of, bool scaled) {
     return stored_sums(head, pass.declared, of, scaled, known);
   };
-  ExpectedBackward result{joined(exact.dx, stored(sums.dq, true)), {}};
+  ExpectedBackward result{joined(pass.declared, exact.dx, stored(sums.dq, true)), {}};
   const auto more = [&](std::size_t j) { return [&, j] { return exact.more_dx.at(j); }; };
-  result.more_dx = {joined(more(0), stored(sums.dk, true)), joined(more(1), stored(sums.dv, false))};
-  result.delta = joined(exact.delta, std::move(deltas));
+  result.more_dx = {joined(pass.declared, more(0), stored(sums.dk, true)),
+                    joined(pass.declared, more(1), stored(sums.dv, false))};
+  result.delta = joined(pass.declared, exact.delta, std::move(deltas));
   return result;
 }
 

@@ -50,12 +50,15 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
                 Eigen::Index count) {
   const Bounded eps = constant(pass.layer.number("eps"));
   if (frozen(pass)) {
-    const Bounded var = element(pass.tensors.at("running_var"), 0, feature);
+    const Bounded var = element(pass.declared, pass.tensors.at("running_var"), 0, feature);
     const bool by_function = claim_of(pass.declared, "batch_norm.frozen_statistics").rsqrt;
-    return {element(pass.tensors.at("running_mean"), 0, feature), var, rstd_of(var, eps, by_function)};
+    return {element(pass.declared, pass.tensors.at("running_mean"), 0, feature), var,
+            rstd_of(pass.declared, var, eps, by_function)};
   }
   if (pooled(pass))
-    return {element(pass.tensors.at(pooled_mean), 0, feature), {}, element(pass.tensors.at(pooled_rstd), 0, feature)};
+    return {element(pass.declared, pass.tensors.at(pooled_mean), 0, feature),
+            {},
+            element(pass.declared, pass.tensors.at(pooled_rstd), 0, feature)};
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
   return sample_moments(pass.declared, claim_of(pass.declared, "batch_norm.statistics"), column, eps);
@@ -64,7 +67,7 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
 /// A parameter's gradient. Where a window shares its statistics, a cut into one part says that dy is that of a
 /// micro-batch with as many rows: zero in all others, which its kernel never reads.
 Bounded parameter_sum(const BoundPass& pass, const KernelClaim& claim, const Addends& terms) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(pass.declared);
   const bool some = pass.layer.text("statistics") == "window" && pass.cut.size() == 1;
   if (!some) return sum_of(fp32, claim, terms);
   return fp32.sum(terms, height_of(claim, static_cast<double>(pass.cut.front())));
@@ -78,7 +81,7 @@ struct Affine {
 Affine affine_of(const BoundPass& pass, Eigen::Index feature) {
   const auto weight = pass.tensors.find("weight"), bias = pass.tensors.find("bias");
   if (weight == pass.tensors.end()) return {};
-  return {element(weight->second, 0, feature), element(bias->second, 0, feature), true};
+  return {element(pass.declared, weight->second, 0, feature), element(pass.declared, bias->second, 0, feature), true};
 }
 
 Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
@@ -87,12 +90,12 @@ Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
 
 Expected exact_rstd(const BoundPass& pass, const Matrix<long double>& var, const BoundedMatrix& bound) {
   const auto eps = number<long double>(pass.layer.number("eps"));
-  return joined((var.array() + eps).sqrt().inverse().matrix(), bound);
+  return joined(pass.declared, (var.array() + eps).sqrt().inverse().matrix(), bound);
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
-  const BoundedMatrix in(x);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix in(pass.declared, x);
   const Cut groups = groups_of(pass, in.rows());
   const auto exact = exact_forward(pass, x);
   const auto count = static_cast<Eigen::Index>(groups.size());
@@ -112,10 +115,11 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       }
     }
   }
-  if (pooled(pass)) return {joined(exact.y, y), {}, {}, {}};
+  if (pooled(pass)) return {joined(pass.declared, exact.y, y), {}, {}, {}};
   const auto& exact_mean = frozen(pass) ? pass.tensors.at("running_mean").v : exact.mean;
   const auto& exact_var = frozen(pass) ? pass.tensors.at("running_var").v : exact.var;
-  return {joined(exact.y, y), joined(exact_mean, mean), joined(exact_var, var), exact_rstd(pass, exact_var, rstd)};
+  return {joined(pass.declared, exact.y, y), joined(pass.declared, exact_mean, mean),
+          joined(pass.declared, exact_var, var), exact_rstd(pass, exact_var, rstd)};
 }
 
 /// One feature's backward, its dy and normalised x gathered over one group.
@@ -123,7 +127,13 @@ class Column {
  public:
   Column(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, Eigen::Index feature,
          Eigen::Index first, Eigen::Index size)
-      : pass_(pass), dy_(dy), feature_(feature), first_(first), size_(size) {
+      : pass_(pass),
+        dy_(dy),
+        feature_(feature),
+        first_(first),
+        size_(size),
+        fp32_(single(pass.declared)),
+        storage_(pass.declared, pass.declared.storage) {
     moments_ = moments(pass, x, feature, first, size);
     weight_ = affine_of(pass, feature).weight;
     for (Eigen::Index i = first; i < first + size; ++i) h_.push_back(normalised(fp32_, x.at(i, feature), moments_));
@@ -138,7 +148,8 @@ class Column {
 
   void write(BoundedMatrix& dx, Bounded s1, Bounded s2) const {
     const Bounded scale = shared(fp32_.mul(weight_, moments_.rstd));
-    const double count = pooled(pass_) ? element(pass_.tensors.at(pooled_count), 0, 0).v : static_cast<double>(size_);
+    const double count =
+        pooled(pass_) ? element(pass_.declared, pass_.tensors.at(pooled_count), 0, 0).v : static_cast<double>(size_);
     const Bounded inverse = reciprocal(pass_.declared, count);
     const Bounded mean_dy = shared(fp32_.mul(s1, inverse)), mean_dy_h = shared(fp32_.mul(s2, inverse));
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
@@ -157,13 +168,12 @@ class Column {
   Moments moments_;
   Bounded weight_;
   std::vector<Bounded> h_;  // normalised x
-  Arithmetic fp32_ = single();
-  Arithmetic storage_{pass_.declared.storage};
+  Arithmetic fp32_, storage_;
 };
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  const Arithmetic fp32 = single();
-  const BoundedMatrix in(x), gradient(dy);
+  const Arithmetic fp32 = single(pass.declared);
+  const BoundedMatrix in(pass.declared, x), gradient(pass.declared, dy);
   const KernelClaim& sums = claim_of(pass.declared, "batch_norm.parameter_gradients");
   BoundedMatrix dx(in.rows(), in.cols());
   dx.v.setZero();
@@ -180,8 +190,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       if (!pooled(pass))
         column.write(dx, sum_of(fp32, sums, sum_dy), sum_of(fp32, sums, sum_dy_h));
       else if (pass.tensors.contains(pooled_count))
-        column.write(dx, element(pass.tensors.at(pooled_sum_dy), 0, j),
-                     element(pass.tensors.at(pooled_sum_dy_h), 0, j));
+        column.write(dx, element(pass.declared, pass.tensors.at(pooled_sum_dy), 0, j),
+                     element(pass.declared, pass.tensors.at(pooled_sum_dy_h), 0, j));
       if (size == in.rows()) {
         all_dy = sum_dy;
         all_dy_h = sum_dy_h;
@@ -194,22 +204,24 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
     dw.set(0, j, parameter_sum(pass, sums, all_dy_h));
     all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
-  if (counts_alike()) {
+  if (pass.declared.counts_alike()) {
     db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
     dw.sharing = shared_addends_of_columns(all, fp32.u());
   }
   const auto exact = exact_backward(pass, x, dy);
-  ExpectedBackward result{joined(exact.dx, dx), {}};
+  ExpectedBackward result{joined(pass.declared, exact.dx, dx), {}};
   if (!pass.tensors.contains("weight")) return result;
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(pass.declared.storage, dw));
-  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(pass.declared.storage, db));
+  result.parameters["weight"] =
+      joined(pass.declared, exact.parameters.at("weight"), stored(pass.declared, pass.declared.storage, dw));
+  result.parameters["bias"] =
+      joined(pass.declared, exact.parameters.at("bias"), stored(pass.declared, pass.declared.storage, db));
   return result;
 }
 
 }  // namespace
 
 ExpectedTensors pooled_gradient_sums(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  const BoundedMatrix in(x), gradient(dy);
+  const BoundedMatrix in(pass.declared, x), gradient(pass.declared, dy);
   const KernelClaim& sums = claim_of(pass.declared, "batch_norm.parameter_gradients");
   BoundedMatrix all_dy(1, in.cols()), all_dy_h(1, in.cols());
   Matrix<long double> exact_dy(1, in.cols()), exact_dy_h(1, in.cols());
@@ -217,8 +229,8 @@ ExpectedTensors pooled_gradient_sums(const BoundPass& pass, const Expected& x, c
     const Column column(pass, in, gradient, j, 0, in.rows());
     Addends sum_dy = addends_of(sums), sum_dy_h = addends_of(sums);
     column.gather(sum_dy, sum_dy_h);
-    all_dy.set(0, j, shared(sum_of(single(), sums, sum_dy)));
-    all_dy_h.set(0, j, shared(sum_of(single(), sums, sum_dy_h)));
+    all_dy.set(0, j, shared(sum_of(single(pass.declared), sums, sum_dy)));
+    all_dy_h.set(0, j, shared(sum_of(single(pass.declared), sums, sum_dy_h)));
     const long double mean = pass.tensors.at(pooled_mean).v(0, j), rstd = pass.tensors.at(pooled_rstd).v(0, j);
     exact_dy(j) = exact_dy_h(j) = 0;
     for (Eigen::Index i = 0; i < in.rows(); ++i) {
@@ -226,7 +238,8 @@ ExpectedTensors pooled_gradient_sums(const BoundPass& pass, const Expected& x, c
       exact_dy_h(j) += dy.v(i, j) * ((x.v(i, j) - mean) * rstd);
     }
   }
-  return {{"sum_dy", joined(exact_dy, all_dy)}, {"sum_dy_h", joined(exact_dy_h, all_dy_h)}};
+  return {{"sum_dy", joined(pass.declared, exact_dy, all_dy)},
+          {"sum_dy_h", joined(pass.declared, exact_dy_h, all_dy_h)}};
 }
 
 namespace {

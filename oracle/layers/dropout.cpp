@@ -52,10 +52,10 @@ const RegisterContract registered_contract{
      .definition = "y = x * mask / (1 - p); the mask belongs to the sample"}};
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
   const Bounded f = kept_factor(pass);
   const auto& mask = pass.tensors.at("mask").v;
-  BoundedMatrix out(in);
+  BoundedMatrix out(pass.declared, in);
   for (Eigen::Index i = 0; i < out.rows(); ++i) {
     for (Eigen::Index j = 0; j < out.cols(); ++j) {
       out.set(i, j, mask(i, j) != 0 ? storage.store(fp32.mul(out.at(i, j), f)) : Bounded{});
@@ -66,16 +66,16 @@ BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
 
 /// Dropped elements are selected away, also where they are not finite.
 Matrix<long double> masked(const BoundPass& pass, Matrix<long double> exact) {
-  if (bounds_only()) return exact;
+  if (pass.declared.bounds_only()) return exact;
   return (pass.tensors.at("mask").v.array() != 0).select(exact, Matrix<long double>::Zero(exact.rows(), exact.cols()));
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  return {joined(masked(pass, exact_forward(pass, x).y), scaled(pass, x)), {}, {}, {}};
+  return {joined(pass.declared, masked(pass, exact_forward(pass, x).y), scaled(pass, x)), {}, {}, {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return {joined(masked(pass, exact_backward(pass, x, dy).dx), scaled(pass, dy)), {}};
+  return {joined(pass.declared, masked(pass, exact_backward(pass, x, dy).dx), scaled(pass, dy)), {}};
 }
 
 const RegisterBoundRule registered_bound("dropout", {forward, backward});

@@ -78,7 +78,7 @@ constexpr Bounded one{1, 0};
 class Between {
  public:
   Between(const BoundPass& pass, const char* direction)
-      : storage_(pass.declared.storage),
+      : storage_(pass.declared, pass.declared.storage),
         stores_(claim_of(pass.declared, kernel_family_of(pass.layer) + direction).algorithm != "fused") {}
   Bounded operator()(Bounded x) const { return stores_ ? storage_.store(x) : x; }
 
@@ -125,21 +125,21 @@ BoundedMatrix each(const BoundedMatrix& like, Of of) {
 ExpectedForward forward(const BoundPass& pass, const Expected& gate) {
   const Elementary fp32(pass, ".forward");
   const Between between(pass, ".forward");
-  const Arithmetic storage(pass.declared.storage);
-  const BoundedMatrix g(gate), u(*pass.others.at(0));
+  const Arithmetic storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix g(pass.declared, gate), u(pass.declared, *pass.others.at(0));
   BoundedMatrix y = by_activation(pass, [&]<class Activation>(Activation) {
     return each(g, [&](Eigen::Index i, Eigen::Index j) {
       return storage.store(fp32.mul(between(Activation::value(fp32, g.at(i, j))), u.at(i, j)));
     });
   });
-  return {joined(exact_forward(pass, gate).y, std::move(y)), {}, {}, {}};
+  return {joined(pass.declared, exact_forward(pass, gate).y, std::move(y)), {}, {}, {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Expected& dy) {
   const Elementary fp32(pass, ".backward");
   const Between between(pass, ".backward");
-  const Arithmetic storage(pass.declared.storage);
-  const BoundedMatrix g(gate), u(*pass.others.at(0)), d(dy);
+  const Arithmetic storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix g(pass.declared, gate), u(pass.declared, *pass.others.at(0)), d(pass.declared, dy);
   auto [dg, du] = by_activation(pass, [&]<class Activation>(Activation) {
     return std::pair{each(g,
                           [&](Eigen::Index i, Eigen::Index j) {
@@ -151,8 +151,9 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Exp
                      })};
   });
   const auto exact = exact_backward(pass, gate, dy);
-  ExpectedBackward result{joined(exact.dx, std::move(dg)), {}};
-  result.more_dx.push_back(joined([&] { return exact.more_dx.at(0); }, std::move(du)));
+  ExpectedBackward result{joined(pass.declared, exact.dx, std::move(dg)), {}};
+  result.more_dx.push_back(joined(
+      pass.declared, [&] { return exact.more_dx.at(0); }, std::move(du)));
   return result;
 }
 

@@ -93,11 +93,11 @@ Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
-  const BoundedMatrix in(x);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix in(pass.declared, x);
   const bool affine = pass.tensors.contains("weight");
-  const BoundedMatrix weight(affine ? pass.tensors.at("weight") : Expected{});
-  const BoundedMatrix bias(affine ? pass.tensors.at("bias") : Expected{});
+  const BoundedMatrix weight(pass.declared, affine ? pass.tensors.at("weight") : Expected{});
+  const BoundedMatrix bias(pass.declared, affine ? pass.tensors.at("bias") : Expected{});
   BoundedMatrix y(in.rows(), in.cols()), mean(in.rows(), 1), var(in.rows(), 1), rstd(in.rows(), 1);
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
     const Moments m = moments(pass, in, i);
@@ -112,15 +112,15 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   }
   const auto exact = exact_forward(pass, x);
   const auto eps = number<long double>(pass.layer.number("eps"));
-  return {joined(exact.y, y), joined(exact.mean, mean), joined(exact.var, var),
-          joined((exact.var.array() + eps).sqrt().inverse().matrix(), rstd)};
+  return {joined(pass.declared, exact.y, y), joined(pass.declared, exact.mean, mean),
+          joined(pass.declared, exact.var, var),
+          joined(pass.declared, (exact.var.array() + eps).sqrt().inverse().matrix(), rstd)};
 }
 
 /// The error of a kernel that says nothing of itself, and may be PyTorch's: dx = a g + b x + c with a = r,
 /// b = (mean sum g - sum g x) r^3 / n, c = -b mean - r sum g / n. Its sums are of x and not of h, so that they cancel
 /// where the mean is large, and b underflows before it is multiplied. `magnitude` is sum |g| (|x| + |mean|).
-double error_by_moments(Bounded x, const Moments& m, double magnitude, double n) {
-  const Arithmetic fp32 = single();
+double error_by_moments(const Arithmetic& fp32, Bounded x, const Moments& m, double magnitude, double n) {
   if (!(magnitude < fp32.threshold())) return infinite;
   const double r = std::fabs(m.rstd.v) + m.rstd.e, mean = std::fabs(m.mean.v) + m.mean.e;
   const double size = std::fabs(x.v) + x.e + mean, factors = (1 + r) * (1 + r) * (1 + r);
@@ -130,7 +130,7 @@ double error_by_moments(Bounded x, const Moments& m, double magnitude, double n)
 /// dx of one row, and that row's fl(dy h) for the weight's gradient.
 void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
                   Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
   const KernelClaim& claim = claim_of(pass.declared, "layer_norm.backward");
   const Moments m = moments(pass, x, i);
   const auto gradient = [&](Eigen::Index j) {
@@ -153,24 +153,27 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
     const Bounded h = normalised(fp32, x.at(i, j), m);
     const Bounded centred = fp32.sub(fp32.sub(gradient(j), m1), fp32.mul(h, m2));
     Bounded value = fp32.mul(m.rstd, centred);
-    if (claim.variant.empty()) value.e += error_by_moments(x.at(i, j), m, magnitude, static_cast<double>(x.cols()));
+    if (claim.variant.empty())
+      value.e += error_by_moments(fp32, x.at(i, j), m, magnitude, static_cast<double>(x.cols()));
     dx.set(i, j, storage.store(value));
   }
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  const BoundedMatrix in(x), gradient(dy);
+  const BoundedMatrix in(pass.declared, x), gradient(pass.declared, dy);
   const bool affine = pass.tensors.contains("weight");
-  const BoundedMatrix weight(affine ? pass.tensors.at("weight") : Expected{});
+  const BoundedMatrix weight(pass.declared, affine ? pass.tensors.at("weight") : Expected{});
   BoundedMatrix dx(in.rows(), in.cols()), dy_h(in.rows(), in.cols());
   for (Eigen::Index i = 0; i < in.rows(); ++i) row_backward(pass, in, gradient, weight, i, dx, dy_h);
   const auto exact = exact_backward(pass, x, dy);
-  ExpectedBackward result{joined(exact.dx, dx), {}};
+  ExpectedBackward result{joined(pass.declared, exact.dx, dx), {}};
   if (!affine) return result;
   const KernelClaim& sums = claim_of(pass.declared, "layer_norm.parameter_gradients");
   const Format& storage = pass.declared.storage;
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, sums)));
-  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, sums)));
+  result.parameters["weight"] = joined(pass.declared, exact.parameters.at("weight"),
+                                       stored(pass.declared, storage, column_sums(pass.declared, dy_h, sums)));
+  result.parameters["bias"] = joined(pass.declared, exact.parameters.at("bias"),
+                                     stored(pass.declared, storage, column_sums(pass.declared, gradient, sums)));
   return result;
 }
 

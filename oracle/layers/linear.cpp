@@ -69,19 +69,19 @@ Format result_format(const Declared& declared) {
 BoundedMatrix with_bias(const BoundPass& pass, BoundedMatrix z) {
   const Declared& declared = pass.declared;
   const auto bias = pass.tensors.find("bias");
-  z = stored(bias == pass.tensors.end() ? declared.storage : result_format(declared), std::move(z));
+  z = stored(declared, bias == pass.tensors.end() ? declared.storage : result_format(declared), std::move(z));
   if (bias == pass.tensors.end()) return z;
-  const Arithmetic fp32 = single();
-  const BoundedMatrix b(whole(bias->second));
+  const Arithmetic fp32 = single(declared);
+  const BoundedMatrix b(pass.declared, whole(bias->second));
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     for (Eigen::Index j = 0; j < z.cols(); ++j) z.set(i, j, fp32.add(z.at(i, j), b.at(0, j)));
   }
-  return stored(declared.storage, std::move(z));
+  return stored(declared, declared.storage, std::move(z));
 }
 
 BoundedMatrix bias_gradient(const Declared& declared, const Expected& dy) {
   const KernelClaim& claim = claim_of(declared, "linear.bias_gradient");
-  return stored(declared.storage, column_sums(BoundedMatrix(dy), claim));
+  return stored(declared, declared.storage, column_sums(declared, BoundedMatrix(declared, dy), claim));
 }
 
 /// A pass over what was read, with v and e of every tensor.
@@ -105,8 +105,9 @@ class WholePass {
 };
 
 ExpectedForward forward_of(const BoundPass& pass, const Expected& x) {
-  BoundedMatrix z = product(pass.declared, BoundedMatrix(x), transposed(pass.tensors.at("weight")));
-  return {joined(exact_forward(pass, x).y, with_bias(pass, std::move(z))), {}, {}, {}};
+  BoundedMatrix z =
+      product(pass.declared, BoundedMatrix(pass.declared, x), transposed(pass.declared, pass.tensors.at("weight")));
+  return {joined(pass.declared, exact_forward(pass, x).y, with_bias(pass, std::move(z))), {}, {}, {}};
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
@@ -117,13 +118,14 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
 ExpectedBackward backward_of(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Declared& declared = pass.declared;
   auto exact = exact_backward(pass, x, dy);
-  const BoundedMatrix input(x), gradient(dy), weight(pass.tensors.at("weight"));
+  const BoundedMatrix input(declared, x), gradient(declared, dy), weight(declared, pass.tensors.at("weight"));
   ExpectedBackward result;
-  if (pass.gives_dx) result.dx = joined(exact.dx, stored(declared.storage, product(declared, gradient, weight)));
-  BoundedMatrix dw = stored(declared.storage, product(declared, transposed(dy), input));
-  result.parameters["weight"] = joined(std::move(exact.parameters.at("weight")), std::move(dw));
+  if (pass.gives_dx)
+    result.dx = joined(declared, exact.dx, stored(declared, declared.storage, product(declared, gradient, weight)));
+  BoundedMatrix dw = stored(declared, declared.storage, product(declared, transposed(declared, dy), input));
+  result.parameters["weight"] = joined(declared, std::move(exact.parameters.at("weight")), std::move(dw));
   if (pass.tensors.contains("bias"))
-    result.parameters["bias"] = joined(exact.parameters.at("bias"), bias_gradient(declared, dy));
+    result.parameters["bias"] = joined(declared, exact.parameters.at("bias"), bias_gradient(declared, dy));
   return result;
 }
 
@@ -137,15 +139,16 @@ std::optional<Expected> rows_of_y(const BoundPass& pass, const FloatsRef& x) {
   auto z = product_of_read(pass.declared, x, Side::as_it_is, weight, Side::transposed);
   if (!z) return {};
   const auto bias = pass.tensors.find("bias");
-  if (bias != pass.tensors.end() && !bounds_only()) z->exact.rowwise() += whole(bias->second).v.row(0);
-  return joined(std::move(z->exact), with_bias(pass, std::move(z->bound)));
+  if (bias != pass.tensors.end() && !pass.declared.bounds_only()) z->exact.rowwise() += whole(bias->second).v.row(0);
+  return joined(pass.declared, std::move(z->exact), with_bias(pass, std::move(z->bound)));
 }
 
 /// A gradient that is a product alone.
 std::optional<Expected> stored_product(const BoundPass& pass, const FloatsRef& a, Side side_a, const FloatsRef& b) {
   auto product = product_of_read(pass.declared, a, side_a, b, Side::as_it_is);
   if (!product) return {};
-  return joined(std::move(product->exact), stored(pass.declared.storage, std::move(product->bound)));
+  return joined(pass.declared, std::move(product->exact),
+                stored(pass.declared, pass.declared.storage, std::move(product->bound)));
 }
 
 /// Rows of y and dx are those of x and dy; rows of dW are columns of dy.
@@ -153,7 +156,8 @@ std::optional<Expected> output_rows(const BoundPass& pass, const std::string& ou
                                     const Expected& dy, Eigen::Index first, Eigen::Index rows) {
   if (output == "bias") {
     const Expected all = whole(dy);
-    return joined([&] { return column_sums(all.v); }, bias_gradient(pass.declared, all));
+    return joined(
+        pass.declared, [&] { return column_sums(all.v); }, bias_gradient(pass.declared, all));
   }
   if (output == "y") return rows_of_y(pass, FloatView(*x.only_read).matrix().middleRows(first, rows));
   const FloatView gradient(*dy.only_read);

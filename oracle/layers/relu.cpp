@@ -59,7 +59,7 @@ Branch branch(const BoundPass& pass, Bounded x, Eigen::Index i, Eigen::Index j) 
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const BoundedMatrix input(x);
+  const BoundedMatrix input(pass.declared, x);
   BoundedMatrix y = input;
   for (Eigen::Index i = 0; i < y.rows(); ++i) {
     for (Eigen::Index j = 0; j < y.cols(); ++j) {
@@ -70,11 +70,11 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       y.set(i, j, certain ? Bounded{} : Bounded{taken == Branch::inactive ? 0.0 : std::max(in.v, 0.0), in.e});
     }
   }
-  return {joined(exact_forward(pass, x).y, y), {}, {}, {}};
+  return {joined(pass.declared, exact_forward(pass, x).y, y), {}, {}, {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  const BoundedMatrix input(x), gradient(dy);
+  const BoundedMatrix input(pass.declared, x), gradient(pass.declared, dy);
   BoundedMatrix dx = gradient;
   for (Eigen::Index i = 0; i < dx.rows(); ++i) {
     for (Eigen::Index j = 0; j < dx.cols(); ++j) {
@@ -86,7 +86,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       dx.set(i, j, taken == Branch::inactive || not_a_number ? Bounded{} : either);
     }
   }
-  return {joined(exact_backward(pass, x, dy).dx, dx), {}};
+  return {joined(pass.declared, exact_backward(pass, x, dy).dx, dx), {}};
 }
 
 const RegisterBoundRule registered_bound("relu", {forward, backward});

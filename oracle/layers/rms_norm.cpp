@@ -91,29 +91,29 @@ const RegisterContract registered_contract{
 
 /// rstd of a row, by the kernel of this operation.
 Bounded rstd(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(pass.declared);
   const KernelClaim& claim = claim_of(pass.declared, "rms_norm.forward");
   Addends squares = addends_of(claim);
   for (Eigen::Index j = 0; j < x.cols(); ++j) squares.add(shared(fp32.mul(x.at(row, j), x.at(row, j))));
   const Bounded mean = fp32.mul(sum_of(fp32, claim, squares), reciprocal(pass.declared, static_cast<double>(x.cols())));
-  return rstd_of(shared(mean), constant(pass.layer.number("eps")), claim.rsqrt || claim.variant.empty());
+  return rstd_of(pass.declared, shared(mean), constant(pass.layer.number("eps")), claim.rsqrt || claim.variant.empty());
 }
 
 /// w' of every feature: one rounding where there is an offset. 1 where the layer is not affine.
 std::vector<Bounded> weights(const BoundPass& pass, Eigen::Index features) {
   const auto given = pass.tensors.find("weight");
   if (given == pass.tensors.end()) return std::vector<Bounded>(static_cast<std::size_t>(features), {1, 0});
-  const BoundedMatrix weight(given->second);
+  const BoundedMatrix weight(pass.declared, given->second);
   const Bounded offset = constant(pass.layer.number("offset"));
   const bool none = offset.v == 0 && offset.e == 0;
   std::vector<Bounded> all;
   for (Eigen::Index j = 0; j < features; ++j)
-    all.push_back(none ? weight.at(0, j) : single().add(offset, weight.at(0, j)));
+    all.push_back(none ? weight.at(0, j) : single(pass.declared).add(offset, weight.at(0, j)));
   return all;
 }
 
 Matrix<long double> exact_rstd(const BoundPass& pass, const Expected& x) {
-  if (bounds_only()) return {};
+  if (pass.declared.bounds_only()) return {};
   const auto eps = number<long double>(pass.layer.number("eps"));
   return (x.v.array().square().rowwise().mean() + eps).sqrt().inverse().matrix();
 }
@@ -123,7 +123,7 @@ Matrix<long double> exact_rstd(const BoundPass& pass, const Expected& x) {
 class OnTheWay {
  public:
   OnTheWay(const BoundPass& pass, const char* operation)
-      : storage_(pass.declared.storage),
+      : storage_(pass.declared, pass.declared.storage),
         rounds_(claim_of(pass.declared, operation).algorithm != "cast_last" &&
                 pass.declared.storage.p < format_of(Dtype::fp32).p) {}
   Bounded operator()(Bounded x) const { return rounds_ ? storage_.store(x) : x; }
@@ -134,9 +134,9 @@ class OnTheWay {
 };
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
   const OnTheWay on_the_way(pass, "rms_norm.forward");
-  const BoundedMatrix in(x);
+  const BoundedMatrix in(pass.declared, x);
   const std::vector<Bounded> w = weights(pass, in.cols());
   const bool affine = pass.tensors.contains("weight");
   BoundedMatrix y(in.rows(), in.cols()), scale(in.rows(), 1);
@@ -148,7 +148,8 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       y.set(i, j, storage.store(affine ? fp32.mul(h, w[static_cast<std::size_t>(j)]) : h));
     }
   }
-  return {joined(exact_forward(pass, x).y, y), {}, {}, joined(exact_rstd(pass, x), scale)};
+  return {
+      joined(pass.declared, exact_forward(pass, x).y, y), {}, {}, joined(pass.declared, exact_rstd(pass, x), scale)};
 }
 
 /// sum |g x| of a row.
@@ -166,16 +167,15 @@ double magnitude_along(const BoundedMatrix& x, Eigen::Index row, const G& g) {
 /// by operation: dx = g r - x (r^3 sum g x) / n. The cube and its products are rounded some four times more than h
 /// mean(g h), and underflow before they are multiplied: the cube by eta, then what the sum makes of it, then its n-th
 /// part. `magnitude` is sum |g x|, which may leave the range where h mean(g h) does not.
-double error_of_cube(Bounded x, Bounded rstd, double magnitude, double n) {
-  const Arithmetic fp32 = single();
+double error_of_cube(const Arithmetic& fp32, Bounded x, Bounded rstd, double magnitude, double n) {
   if (!(magnitude < fp32.threshold())) return infinite;
   const double size = std::fabs(x.v) + x.e, magnitude_over_n = magnitude / n, r = std::fabs(rstd.v) + rstd.e;
   return 4 * fp32.u() * size * r * r * r * magnitude_over_n + fp32.underflow() * (magnitude_over_n * size + 4 * size);
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
-  const BoundedMatrix in(x), gradient(dy);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix in(pass.declared, x), gradient(pass.declared, dy);
   const KernelClaim& claim = claim_of(pass.declared, "rms_norm.backward");
   const std::vector<Bounded> w = weights(pass, in.cols());
   const bool affine = pass.tensors.contains("weight");
@@ -198,16 +198,18 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
       const Bounded h = fp32.mul(in.at(i, j), row);
       Bounded value = fp32.mul(row, fp32.sub(g(j), fp32.mul(h, m)));
-      if (through_cube >= 0) value.e += error_of_cube(in.at(i, j), row, through_cube, static_cast<double>(in.cols()));
+      if (through_cube >= 0)
+        value.e += error_of_cube(fp32, in.at(i, j), row, through_cube, static_cast<double>(in.cols()));
       dx.set(i, j, storage.store(value));
     }
   }
   const auto exact = exact_backward(pass, x, dy);
-  ExpectedBackward result{joined(exact.dx, dx), {}};
+  ExpectedBackward result{joined(pass.declared, exact.dx, dx), {}};
   if (!affine) return result;
   const KernelClaim& sums = claim_of(pass.declared, "rms_norm.weight_gradient");
   result.parameters["weight"] =
-      joined(exact.parameters.at("weight"), stored(pass.declared.storage, column_sums(dy_h, sums)));
+      joined(pass.declared, exact.parameters.at("weight"),
+             stored(pass.declared, pass.declared.storage, column_sums(pass.declared, dy_h, sums)));
   return result;
 }
 

@@ -134,7 +134,7 @@ class Turns {
         positions_(pass.tensors.at("positions").v),
         rotated_(static_cast<double>(pairs.rotated)),
         logarithm_(std::log(pass.layer.number("base").to_double())),
-        storage_(pass.declared.storage),
+        storage_(pass.declared, pass.declared.storage),
         stores_(claim_of(pass.declared, std::string("rotary") + direction).algorithm != "table") {}
 
   bool stores() const { return stores_; }
@@ -168,13 +168,13 @@ class Turns {
 BoundedMatrix turned(const BoundPass& pass, const Expected& in, bool back) {
   const RotaryPairs pairs(pass.layer, in.v.cols());
   const Turns turns(pass, pairs, back ? ".backward" : ".forward");
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
   const auto product = [&](Bounded x, Bounded by) {
     const Bounded exact = fp32.mul(x, by);
     return turns.stores() ? storage.store(exact) : exact;
   };
-  const BoundedMatrix x(in);
-  BoundedMatrix y(in);
+  const BoundedMatrix x(pass.declared, in);
+  BoundedMatrix y(pass.declared, in);
   for (Eigen::Index row = 0; row < y.rows(); ++row) {
     for (std::int64_t i = 0; i < pairs.pairs(); ++i) {
       const Turn turn = turns.of(row, i);
@@ -191,11 +191,17 @@ BoundedMatrix turned(const BoundPass& pass, const Expected& in, bool back) {
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  return {joined([&] { return exact_forward(pass, x).y; }, turned(pass, x, false)), {}, {}, {}};
+  return {joined(
+              pass.declared, [&] { return exact_forward(pass, x).y; }, turned(pass, x, false)),
+          {},
+          {},
+          {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return {joined([&] { return exact_backward(pass, x, dy).dx; }, turned(pass, dy, true)), {}};
+  return {joined(
+              pass.declared, [&] { return exact_backward(pass, x, dy).dx; }, turned(pass, dy, true)),
+          {}};
 }
 
 const RegisterBoundRule registered_bound("rotary", {forward, backward});

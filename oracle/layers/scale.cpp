@@ -39,20 +39,26 @@ const RegisterContract registered_contract{
      .definition = "y = factor · x: an adapter's alpha / r"}};
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
-  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
   const Bounded factor = constant(pass.layer.number("factor"));
-  BoundedMatrix out(in);
+  BoundedMatrix out(pass.declared, in);
   for (Eigen::Index i = 0; i < out.rows(); ++i)
     for (Eigen::Index j = 0; j < out.cols(); ++j) out.set(i, j, storage.store(fp32.mul(out.at(i, j), factor)));
   return out;
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  return {joined([&] { return exact_forward(pass, x).y; }, scaled(pass, x)), {}, {}, {}};
+  return {joined(
+              pass.declared, [&] { return exact_forward(pass, x).y; }, scaled(pass, x)),
+          {},
+          {},
+          {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return {joined([&] { return exact_backward(pass, x, dy).dx; }, scaled(pass, dy)), {}};
+  return {joined(
+              pass.declared, [&] { return exact_backward(pass, x, dy).dx; }, scaled(pass, dy)),
+          {}};
 }
 
 const RegisterBoundRule registered_bound("scale", {forward, backward});

@@ -129,7 +129,8 @@ const RegisterContract registered_contract{
 /// The a_c of (cross_entropy.2) and their sum W, in fp32.
 class ClassWeights {
  public:
-  ClassWeights(const Declared& declared, const Choice& loss, double classes) : classes_(classes) {
+  ClassWeights(const Declared& declared, const Choice& loss, double classes)
+      : classes_(classes), fp32_(single(declared)) {
     const Decimal& smoothing = loss.number("label_smoothing");
     const auto exact = number<long double>(smoothing);
     smooth_ = exact != 0;
@@ -162,7 +163,7 @@ class ClassWeights {
   bool smooth_ = false;
   Bounded keep_, spread_;
   std::vector<Bounded> weights_;
-  Arithmetic fp32_ = single();
+  Arithmetic fp32_;
 };
 
 /// (cross_entropy.2) with (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c, as the kernels have it, or as it
@@ -192,13 +193,13 @@ Bounded with_square(const Arithmetic& fp32, Bounded z_loss, Bounded weight, Boun
 ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expected& y,
                       const Matrix<long double>& target, const Matrix<long double>& item_weight,
                       const Expected& row_factor) {
-  const Arithmetic fp32 = single(), storage(declared.storage);
+  const Arithmetic fp32 = single(declared), storage(declared, declared.storage);
   const SoftmaxForm form = softmax_form(claim_of(declared, "cross_entropy"), static_cast<double>(y.v.cols()));
   const auto ignored = static_cast<long double>(loss.integer("ignore_index"));
   const ClassWeights weights(declared, loss, static_cast<double>(y.v.cols()));
   const Bounded z_loss = constant(z_loss_of(loss));
   const bool has_z = z_loss_of(loss).to_double() != 0;
-  const BoundedMatrix z(y), factor(row_factor);
+  const BoundedMatrix z(declared, y), factor(declared, row_factor);
   BoundedMatrix losses(1, z.rows()), dz(z.rows(), z.cols());
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     losses.set(0, i, {});
@@ -206,7 +207,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
     dz.e.row(i).setZero();
     if (target(0, i) == ignored) continue;
     const auto t = static_cast<std::size_t>(target(0, i));
-    const SoftmaxRow row = softmax_row(form, z, i);
+    const SoftmaxRow row = softmax_row(fp32, form, z, i);
     const Bounded total = weights.total(t, form.height);
     losses.set(0, i, with_square(fp32, z_loss, weights.weight(t), row.lse, row_loss(fp32, weights, form, row, t)));
     const Bounded pull = fp32.mul(fp32.mul(doubled(z_loss), weights.weight(t)), row.lse);
@@ -216,8 +217,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
       dz.set(i, static_cast<Eigen::Index>(c), storage.store(fp32.mul(factor.at(0, i), q)));
     }
   }
-  const auto exact = exact_loss_of(loss, y, target, item_weight, row_factor);
-  Expected loss_row = joined(exact.loss, losses), gradient = joined(exact.dy, dz);
+  const auto exact = exact_loss_of(loss, declared, y, target, item_weight, row_factor);
+  Expected loss_row = joined(declared, exact.loss, losses), gradient = joined(declared, exact.dy, dz);
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     if (target(0, i) != ignored) continue;  // exactly zero, whatever the logits are
     loss_row.v(0, i) = 0;

@@ -55,19 +55,19 @@ const RegisterContract registered_contract{
 
 Bounded two_over(const Declared& declared, double features) {
   const long double exact = 2 / static_cast<long double>(features);
-  return derived_constant(declared, exact, single().div({2, 0}, {features, 0}));
+  return derived_constant(declared, exact, single(declared).div({2, 0}, {features, 0}));
 }
 
 ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expected& y,
                       const Matrix<long double>& target, const Matrix<long double>& item_weight,
                       const Expected& row_factor) {
-  const Arithmetic fp32 = single(), storage(declared.storage);
+  const Arithmetic fp32 = single(declared), storage(declared, declared.storage);
   const auto features = static_cast<double>(y.v.cols());
   const KernelClaim& claim = claim_of(declared, "mse");
   const Bounded share = reciprocal(declared, features), slope = two_over(declared, features);
-  const BoundedMatrix in(y), factor(row_factor);
+  const BoundedMatrix in(declared, y), factor(declared, row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
-  if (counts_alike()) row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;
+  if (declared.counts_alike()) row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
     const Bounded weight = constant(item_weight(0, i));  // an integer, converted to the nearest float
     const Bounded scale = shared(fp32.mul(factor.at(0, i), weight));
@@ -79,8 +79,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
     }
     row_loss.set(0, i, fp32.mul(fp32.mul(sum_of(fp32, claim, squares), share), weight));
   }
-  const auto exact = exact_loss_of(loss, y, target, item_weight, row_factor);
-  return {joined(exact.loss, row_loss), joined(exact.dy, dy)};
+  const auto exact = exact_loss_of(loss, declared, y, target, item_weight, row_factor);
+  return {joined(declared, exact.loss, row_loss), joined(declared, exact.dy, dy)};
 }
 
 const RegisterLossBoundRule registered_bound("mse", {evaluate});

@@ -28,8 +28,7 @@ struct ExpSum {
 
 /// A term's argument is rounded by u |d| in all, whatever the blocks: the differences of a rescaled term's maxima add
 /// up to its own. Each rescaling brings one more exp and one product, and a floor for what underflows in it.
-ExpSum exp_sum(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index i) {
-  const Arithmetic fp32 = single();
+ExpSum exp_sum(const Arithmetic& fp32, const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index i) {
   ExpSum r;
   const auto classes = static_cast<double>(z.cols());
   r.u = fp32.u();
@@ -100,9 +99,9 @@ SoftmaxForm softmax_form(const KernelClaim& claim, double classes) {
   throw std::logic_error("softmax by '" + name + "' has no bound; expected three_pass, online, lse, online_lse or any");
 }
 
-SoftmaxRow softmax_row(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index row) {
+SoftmaxRow softmax_row(const Arithmetic& fp32, const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index row) {
   if (!z.v.row(row).allFinite() || !(z.e.row(row).maxCoeff() < infinite)) return non_finite_row(z, row);
-  const ExpSum r = exp_sum(form, z, row);
+  const ExpSum r = exp_sum(fp32, form, z, row);
   SoftmaxRow terms;
   terms.lse = {r.most + r.log_sum, r.rho_sum < 1 ? (r.epsilon + error_of_lse(r)) * inflation : infinite};
   for (Eigen::Index c = 0; c < z.cols(); ++c) {

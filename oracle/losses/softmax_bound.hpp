@@ -28,6 +28,6 @@ struct SoftmaxRow {
   std::vector<Bounded> nll, p;
   Bounded lse;
 };
-SoftmaxRow softmax_row(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index row);
+SoftmaxRow softmax_row(const Arithmetic& fp32, const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index row);
 
 }  // namespace tally::oracle

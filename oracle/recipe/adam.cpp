@@ -28,7 +28,7 @@ Corrections corrections(const Declared& declared, const Choice& optimizer, const
   const Complement first = complement_of_power(optimizer.number("beta1"), times),
                    second = complement_of_power(optimizer.number("beta2"), times);
   Corrections c{first.value, second.value, {}, {}};
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   // In fp32 the power carries t + 1 roundings and beta's own t + 1 times over.
   const auto in_fp32 = [&](long double p) {
     const auto value = static_cast<double>(p);
@@ -67,7 +67,7 @@ double relative(Bounded c) { return c.v == 0 ? 0 : c.e / std::fabs(c.v); }
 /// ratio times sqrt(3 t eta / bc2) and 2 t eta / bc1, each over epsilon.
 double longest_step(const Declared& declared, const Choice& optimizer, const Corrections& c, const StepRate& rate,
                     std::int64_t step, double least_divisor) {
-  const double ratio = largest_ratio(optimizer, c, step), eta = single().underflow();
+  const double ratio = largest_ratio(optimizer, c, step), eta = single(declared).underflow();
   if (!(ratio < infinite) || !(least_divisor > 0) || !decided(c.rate) || !is_positive(c.root_of_second))
     return infinite;
   const auto t = static_cast<double>(step + 1);
@@ -77,9 +77,9 @@ double longest_step(const Declared& declared, const Choice& optimizer, const Cor
   const double off = relative(c.rate) + relative(c.root_of_second) +
                      relative(one_minus(declared, optimizer.number("beta1"))) +
                      relative(one_minus(declared, optimizer.number("beta2")));
-  const double grown = (1 + gam(6 * t + 16, single().u())) * std::exp(2 * off);
+  const double grown = (1 + gam(6 * t + 16, single(declared).u())) * std::exp(2 * off);
   // The rate takes no part in the quotient: it may overflow where the step would not.
-  if (!((ratio + lost) * grown * inflation < single().threshold())) return infinite;
+  if (!((ratio + lost) * grown * inflation < single(declared).threshold())) return infinite;
   return (std::fabs(static_cast<double>(rate.exact)) * (ratio + (ratio + lost) * grown) +
           2 * eta * (1 + std::fabs(c.rate.v))) *
          inflation;
@@ -91,8 +91,7 @@ namespace {
 
 /// m moved towards g by a share w, fl(m + fl(w d)) below w = 1/2 and fl(g - fl(fl(1 - w) d)) from there on, d = fl(g -
 /// m), as libraries interpolate.
-Bounded interpolated(Bounded m, Bounded g, Bounded w) {
-  const Arithmetic fp32 = single();
+Bounded interpolated(const Arithmetic& fp32, Bounded m, Bounded g, Bounded w) {
   const Bounded distance = fp32.sub(g, m);
   if (w.v + w.e < 0.5) return fp32.add(m, fp32.mul(w, distance));
   const Bounded from_the_end = fp32.sub(g, fp32.mul(fp32.sub({1, 0}, w), distance));
@@ -105,35 +104,40 @@ Bounded interpolated(Bounded m, Bounded g, Bounded w) {
 
 Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                       const Expected& old) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(declared, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {before.v, zeros_like(gradient).v}};
   const bool interpolates = claim_of(declared, "adam").algorithm == "interpolated";
   const auto moved = [&](Bounded g, Bounded m) {
-    return interpolates ? interpolated(m, g, rest) : fp32.add(fp32.mul(beta, m), fp32.mul(rest, g));
+    return interpolates ? interpolated(fp32, m, g, rest) : fp32.add(fp32.mul(beta, m), fp32.mul(rest, g));
   };
-  return joined([&] { return moments(optimizer, gradient, slot)[0]; },
-                each([&](Bounded g, Bounded m) { return master.store(moved(g, m)); }, gradient, before));
+  return joined(
+      declared, [&] { return moments(optimizer, gradient, slot)[0]; },
+      each(
+          declared, [&](Bounded g, Bounded m) { return master.store(moved(g, m)); }, gradient, before));
 }
 
 Expected adam_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                          const Expected& old) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(declared, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {zeros_like(gradient).v, before.v}};
   return joined(
-      [&] { return moments(optimizer, gradient, slot)[1]; },
-      each([&](Bounded g,
-               Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
-           gradient, before));
+      declared, [&] { return moments(optimizer, gradient, slot)[1]; },
+      each(
+          declared,
+          [&](Bounded g, Bounded v) {
+            return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g))));
+          },
+          gradient, before));
 }
 
 Expected adam_parameter(const Declared& declared, const Choice& optimizer, const StepRate& rate, std::int64_t step,
                         const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter,
                         bool from_zero) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Corrections c = corrections(declared, optimizer, rate, step);
   const Bounded eps = constant(optimizer.number("eps"));
   const auto exact_eps = number<long double>(optimizer.number("eps"));
@@ -158,10 +162,10 @@ Expected adam_parameter(const Declared& declared, const Choice& optimizer, const
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);
-    if (!as_written) move = either_product(move, c.rate, m, least);
+    if (!as_written) move = either_product(fp32, move, c.rate, m, least);
     return master.store(fp32.sub(p, move));
   };
-  return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));
+  return joined(declared, exact, each(declared, step_of, parameter, exp_avg, exp_avg_sq));
 }
 
 }  // namespace tally::oracle

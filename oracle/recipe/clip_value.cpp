@@ -24,7 +24,7 @@ const RegisterContract registered_contract{
      .options = {{.name = "max_value", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
      .definition = "every element of g clamped to +-max_value"}};
 
-Expected clamped(const Choice& clip, const Expected&, const Expected& gradient) {
+Expected clamped(const Declared& declared, const Choice& clip, const Expected&, const Expected& gradient) {
   const Bounded most = constant(clip.number("max_value"));
   const auto clamp = [&](Bounded g) {
     if (std::isnan(g.v)) return g;
@@ -36,7 +36,8 @@ Expected clamped(const Choice& clip, const Expected&, const Expected& gradient) 
     // The subject's limit is its own constant: both may lie at limits of opposite signs.
     return Bounded{v, std::min(g.e + most.e, 2 * most.v + most.e) * inflation};
   };
-  return joined([&] { return clipped<long double>(clip, 1, gradient.v); }, each(clamp, gradient));
+  return joined(
+      declared, [&] { return clipped<long double>(clip, 1, gradient.v); }, each(declared, clamp, gradient));
 }
 
 /// Every element held to +-RN32(max_value).

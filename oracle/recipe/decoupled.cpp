@@ -29,13 +29,15 @@ const RegisterContract registered_contract{
 
 Expected shrunk(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                 const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const auto lambda = number<long double>(decay.number("lambda"));
   const Bounded product = fp32.mul(held_rate(declared, rate), constant(decay.number("lambda")));
   const long double exact = 1 - rate.exact * lambda, margin = (1 + rate.exact * lambda) * 0x1p-51L;
   const Bounded kept = derived_constant(declared, exact, fp32.sub({1, 0}, product), margin + rate.margin * lambda);
-  return joined([&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
-                each([&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
+  return joined(
+      declared, [&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
+      each(
+          declared, [&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
 }
 
 Prediction predicted(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,

@@ -49,12 +49,13 @@ const RegisterContract registered_contract{
      },
      .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"}};
 
-ExpectedScale after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite) {
+ExpectedScale after(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
+                    bool found_non_finite) {
   const Scale<long double> before{now.scale.v(0, 0), now.growth_counter};
   const auto exact = next_scale<long double>(loss_scale, before, found_non_finite);
   if (exact.scale == before.scale) return {now.scale, exact.growth_counter};
   const Decimal& by = loss_scale.number(found_non_finite ? "backoff_factor" : "growth_factor");
-  const Bounded next = single().mul(bounded_scalar(now.scale), constant(by));
+  const Bounded next = single(declared).mul(bounded_scalar(declared, now.scale), constant(by));
   return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
 }
 

@@ -37,17 +37,17 @@ const RegisterContract registered_contract{
      .reads_norm = true,
      .definition = "g <- g min(1, max_norm / (norm of all gradients + epsilon))"}};
 
-Expected clipped(const Choice&, const Expected& coefficient, const Expected& gradient) {
-  return scaled(gradient, coefficient);
+Expected clipped(const Declared& declared, const Choice&, const Expected& coefficient, const Expected& gradient) {
+  return scaled(declared, gradient, coefficient);
 }
 
 Matrix<float> rounded(const Choice&, float coefficient, const FloatsRef& gradient) {
   return rounded_product(gradient, coefficient);
 }
 
-Expected coefficient(const Choice& clip, const Expected& norm) {
-  const Arithmetic fp32 = single();
-  const Bounded n = bounded_scalar(norm);
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm) {
+  const Arithmetic fp32 = single(declared);
+  const Bounded n = bounded_scalar(declared, norm);
   const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
   if (std::isnan(n.v)) return scalar(NAN, n.e);
   if (std::isinf(n.v) && decided(n)) return scalar(0, decided(most) ? 0 : infinite);  // infinity over infinity

@@ -30,12 +30,14 @@ const RegisterContract registered_contract{
      .decays_gradient = true,
      .definition = "g <- g + lambda p, after clipping"}};
 
-Expected gradient_with_decay(const Declared&, const Choice& decay, const StepRate& rate, const Expected& gradient,
-                             const Expected& parameter) {
-  const Arithmetic fp32 = single();
+Expected gradient_with_decay(const Declared& declared, const Choice& decay, const StepRate& rate,
+                             const Expected& gradient, const Expected& parameter) {
+  const Arithmetic fp32 = single(declared);
   const Bounded lambda = constant(decay.number("lambda"));
-  return joined([&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
-                each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
+  return joined(
+      declared, [&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
+      each(
+          declared, [&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
 }
 
 Prediction predicted(const Declared& declared, const Choice& decay, const Choice&, std::int64_t,

@@ -20,11 +20,11 @@ namespace {
 class Interpolation {
  public:
   Interpolation(const Declared& declared, const Decimal& beta)
-      : kept_(constant(beta)), taken_(one_minus(declared, beta)) {}
+      : fp32_(single(declared)), kept_(constant(beta)), taken_(one_minus(declared, beta)) {}
   Bounded of(Bounded g, Bounded m) const { return fp32_.add(fp32_.mul(kept_, m), fp32_.mul(taken_, g)); }
 
  private:
-  const Arithmetic fp32_ = single();
+  const Arithmetic fp32_;
   Bounded kept_, taken_;
 };
 
@@ -42,20 +42,22 @@ Bounded sign_of(Bounded c) {
 
 Expected lion_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                        const Expected& old) {
-  const Arithmetic master(declared.master);
+  const Arithmetic master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Interpolation next(declared, optimizer.number("beta2"));
   const auto beta = number<long double>(optimizer.number("beta2"));
-  return joined([&]() -> Matrix<long double> { return beta * before.v + (1 - beta) * gradient.v; },
-                each([&](Bounded g, Bounded m) { return master.store(next.of(g, m)); }, gradient, before));
+  return joined(
+      declared, [&]() -> Matrix<long double> { return beta * before.v + (1 - beta) * gradient.v; },
+      each(
+          declared, [&](Bounded g, Bounded m) { return master.store(next.of(g, m)); }, gradient, before));
 }
 
 Expected lion_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                         const Expected& gradient, const Expected& old, const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Interpolation direction(declared, optimizer.number("beta1"));
-  const Bounded lr = bounded_scalar(rate);
+  const Bounded lr = bounded_scalar(declared, rate);
   const auto beta = number<long double>(optimizer.number("beta1"));
   const auto exact = [&]() -> Matrix<long double> {
     const Matrix<long double> c = beta * before.v + (1 - beta) * gradient.v;
@@ -67,7 +69,7 @@ Expected lion_parameter(const Declared& declared, const Choice& optimizer, const
     const Bounded sign = sign_of(direction.of(g, m));
     return master.store(fp32.sub(p, fp32.mul(lr, sign)));
   };
-  return joined(exact, each(moved, parameter, gradient, before));
+  return joined(declared, exact, each(declared, moved, parameter, gradient, before));
 }
 
 }  // namespace tally::oracle

@@ -27,11 +27,12 @@ using RegisterScheduleRules = RegisterKind<ScheduleRules>;
 StepRate few_roundings(long double exact, long double size);
 
 struct ClipRules {
-  Expected (*clipped)(const Choice& clip, const Expected& coefficient, const Expected& gradient);
+  Expected (*clipped)(const Declared& declared, const Choice& clip, const Expected& coefficient,
+                      const Expected& gradient);
   /// The bits, from bits that were read.
   Matrix<float> (*rounded)(const Choice& clip, float coefficient, const FloatsRef& gradient);
   /// The coefficient by the norm, fp32 [1, 1], and its bits; nullptr for a kind that reads no norm.
-  Expected (*coefficient)(const Choice& clip, const Expected& norm) = nullptr;
+  Expected (*coefficient)(const Declared& declared, const Choice& clip, const Expected& norm) = nullptr;
   Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm) = nullptr;
 };
 using RegisterClipRules = RegisterKind<ClipRules>;
@@ -47,7 +48,8 @@ using RegisterDecayRules = RegisterKind<DecayRules>;
 
 /// The scale after a window, of the kinds that check for overflow.
 struct ScaleRules {
-  ExpectedScale (*after)(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite);
+  ExpectedScale (*after)(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
+                         bool found_non_finite);
 };
 using RegisterScaleRules = RegisterKind<ScaleRules>;
 
@@ -66,6 +68,9 @@ struct StepSetting {
   const Declared& declared;
   const Choice &optimizer, &schedule;
   std::int64_t step;
+
+  /// The same step, asked for something else.
+  StepSetting asked(const Declared& now) const { return {now, optimizer, schedule, step}; }
 };
 
 /// What one parameter's step reads and left so far. State is in the order of state_of(optimizer). For state tensor i:
@@ -123,8 +128,7 @@ inline float begun_at_zero(const Matrix<float>& old, Eigen::Index i) { return ol
 
 /// The bound of the first evaluation, widened by what only the second one does: its roundings are as many and as large,
 /// but its product may underflow, by eta, and is then divided by at least `least`; or overflow, and nothing is known.
-inline Bounded either_product(Bounded move, Bounded rate, Bounded m, double least) {
-  const Arithmetic fp32 = single();
+inline Bounded either_product(const Arithmetic& fp32, Bounded move, Bounded rate, Bounded m, double least) {
   const double product = (std::fabs(rate.v) + rate.e) * (std::fabs(m.v) + m.e);
   if (!decided(move)) return move;
   if (!(product * inflation < fp32.threshold())) return {move.v, infinite};

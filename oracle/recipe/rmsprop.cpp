@@ -27,7 +27,8 @@ Matrix<long double> exact_quotient(const Choice& optimizer, const Expected& grad
 /// not.
 class Quotient {
  public:
-  Quotient(const Declared& declared, const Choice& optimizer) : eps_(constant(optimizer.number("eps"))) {
+  Quotient(const Declared& declared, const Choice& optimizer)
+      : fp32_(single(declared)), eps_(constant(optimizer.number("eps"))) {
     least_divisor_ = std::max(0.0, eps_.v - eps_.e) * (1 - gam(2, fp32_.u()));
     const Bounded rest = one_minus(declared, optimizer.number("alpha"));
     const double least_rest = rest.v - rest.e;
@@ -60,7 +61,7 @@ class Quotient {
  private:
   Bounded divisor_of(Bounded v) const { return fp32_.add(fp32_.sqrt({std::max(v.v, 0.0), v.e}), eps_); }
 
-  const Arithmetic fp32_ = single();
+  const Arithmetic fp32_;
   Bounded eps_;
   double least_divisor_ = 0, own_ = infinite;
 };
@@ -69,50 +70,59 @@ class Quotient {
 
 Expected rmsprop_square(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& old) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded alpha = constant(optimizer.number("alpha")), rest = one_minus(declared, optimizer.number("alpha"));
   const auto exact = number<long double>(optimizer.number("alpha"));
   return joined(
+      declared,
       [&]() -> Matrix<long double> { return exact * before.v + (1 - exact) * gradient.v.cwiseProduct(gradient.v); },
-      each([&](Bounded g,
-               Bounded v) { return master.store(fp32.add(fp32.mul(alpha, v), fp32.mul(rest, fp32.mul(g, g)))); },
-           gradient, before));
+      each(
+          declared,
+          [&](Bounded g, Bounded v) {
+            return master.store(fp32.add(fp32.mul(alpha, v), fp32.mul(rest, fp32.mul(g, g))));
+          },
+          gradient, before));
 }
 
 Expected rmsprop_buffer(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& square, const Expected& old) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded mu = constant(optimizer.number("momentum"));
   const Quotient quotient(declared, optimizer);
   return joined(
+      declared,
       [&]() -> Matrix<long double> {
         return number<long double>(optimizer.number("momentum")) * before.v +
                exact_quotient(optimizer, gradient, square);
       },
-      each([&](Bounded g, Bounded v, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), quotient.of(g, v))); },
-           gradient, square, before));
+      each(
+          declared,
+          [&](Bounded g, Bounded v, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), quotient.of(g, v))); },
+          gradient, square, before));
 }
 
 Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                            const Expected& gradient, const Expected& square, const Expected& buffer,
                            const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(declared.master);
-  const Bounded lr = bounded_scalar(rate);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
+  const Bounded lr = bounded_scalar(declared, rate);
   const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
   if (buffer.v.size() != 0)
-    return joined([&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * buffer.v; },
-                  each(moved, parameter, buffer));
+    return joined(
+        declared, [&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * buffer.v; },
+        each(declared, moved, parameter, buffer));
   const Quotient quotient(declared, optimizer);
   const bool as_written = claim_of(declared, "rmsprop").as_written;
   const auto step_of = [&](Bounded p, Bounded g, Bounded v) {
     if (as_written) return moved(p, quotient.of(g, v));
-    return master.store(fp32.sub(p, either_product(fp32.mul(lr, quotient.of(g, v)), lr, g, quotient.least(v))));
+    return master.store(fp32.sub(p, either_product(fp32, fp32.mul(lr, quotient.of(g, v)), lr, g, quotient.least(v))));
   };
   return joined(
+      declared,
       [&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * exact_quotient(optimizer, gradient, square); },
-      each(step_of, parameter, gradient, square));
+      each(declared, step_of, parameter, gradient, square));
 }
 
 }  // namespace tally::oracle

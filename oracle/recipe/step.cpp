@@ -37,7 +37,7 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
   const bool in_range = power < 0x1p1023L && std::fabs(exact) < 0x1p1023L;
   return {exact,
           in_range ? std::fabs(exact) * std::expm1((n + 8) * 0x1p-52L) + size * 0x1p-1073L + 0x1p-1074L : infinite,
-          power < 0x1p127L ? static_cast<double>(exact) * gam(2 * static_cast<double>(n) + 8, single().u()) +
+          power < 0x1p127L ? static_cast<double>(exact) * gam(2 * static_cast<double>(n) + 8, 0x1p-24 * pays) +
                                  static_cast<double>(size) * 0x1p-148
                            : infinite};
 }

@@ -52,7 +52,7 @@ Accumulation by_blocks(const Declared& declared, const Arithmetic& arithmetic, d
 Accumulation reduced(const Declared& declared, Accumulation all, double k, bool blocks, bool onto) {
   const KernelClaim& claim = claim_of(declared, "gemm");
   const Format format = format_of(claim.reduction);
-  const Arithmetic reduction(format);
+  const Arithmetic reduction(declared, format);
   const bool narrows = format.p < declared.compute.p;
   const double parts = parts_of(claim, k);
   if (claim.splits == 1 || !(narrows || blocks)) return all;
@@ -88,7 +88,7 @@ bool on_tensor_cores(const Declared& declared) {
 Accumulation accumulation(const Declared& declared, double k, bool onto) {
   Format format = declared.compute;
   format.flushes_subnormals = declared.claims.flushes_subnormals;
-  const Arithmetic arithmetic(format);
+  const Arithmetic arithmetic(declared, format);
   const bool blocks = on_tensor_cores(declared);
   Accumulation all = by_scalars(declared, arithmetic, k, format.flushes_subnormals);
   if (blocks) {

@@ -14,7 +14,7 @@ constexpr int single_significand = 24;
 Bounded scale_constant(const BoundPass& pass, const HeadSizes& sizes) {
   if (pass.layer.number("scale").to_double() != 0) return constant(pass.layer.number("scale"));
   const auto size = static_cast<double>(sizes.size);
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(pass.declared);
   return derived_constant(pass.declared, 1 / std::sqrt(static_cast<long double>(size)),
                           fp32.div({1, 0}, fp32.sqrt({size, 0})));
 }
@@ -70,7 +70,7 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
       k_(k),
       v_(v),
       sizes_(pass.layer, q.cols(), k.cols(), v.cols()),
-      fp32_(single()),
+      fp32_(single(pass.declared)),
       scale_(scale_constant(pass, sizes_)),
       function_(fp32_.relative_error_of(functions_of(claim_))),
       least_(fp32_.least_error_of(functions_of(claim_))),
@@ -81,8 +81,8 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
   const std::string& algorithm = claim_.algorithm;
   most_stored_ = storage.overflow_threshold();
   if (storage.p < single_significand) {
-    u_stored_ = sources().storage * storage.unit_roundoff() * pays;
-    least_stored_ = sources().storage * storage.underflow();
+    u_stored_ = pass.declared.asked.sources.storage * storage.unit_roundoff() * pays;
+    least_stored_ = pass.declared.asked.sources.storage * storage.underflow();
   }
   const bool plain =
       algorithm == "naive" || algorithm == "online" || algorithm == "online_exp2" || algorithm == "recompute";
@@ -114,7 +114,7 @@ bool AttentionHead::fits(double product, double score) const {
   return (folds_ ? 2 * product : product) < fp32_.threshold() && (folds_ ? 1.5 * score : score) < fp32_.threshold();
 }
 
-double AttentionHead::flushed() const { return claim_.global_float_atomics ? sources().accumulation * 0x1p-125 : 0; }
+double AttentionHead::flushed() const { return claim_.global_float_atomics ? fp32_.accumulated(0x1p-125) : 0; }
 
 Bounded AttentionHead::stored(Bounded x, int times) const {
   for (int i = 0; i < times; ++i) x.e += u_stored_ * (std::fabs(x.v) + x.e) + least_stored_;
@@ -242,7 +242,7 @@ AttentionHead::Scores AttentionHead::products_with_values(const BoundedMatrix& d
 
 BoundedMatrix stored_sums(const AttentionHead& head, const Declared& declared, const WeightedSums& sums, bool scaled,
                           bool known) {
-  const Arithmetic storage(declared.storage);
+  const Arithmetic storage(declared, declared.storage);
   const double scale = scaled ? std::fabs(head.scale().v) : 1, scaling = scaled ? head.scaling() : 0;
   BoundedMatrix stored(sums.v.rows(), sums.v.cols());
   for (Eigen::Index i = 0; i < sums.v.rows(); ++i) {

@@ -26,9 +26,9 @@
 #include <limits>
 #include <vector>
 
+#include "oracle/tolerance/declared.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/summation.hpp"
-#include "oracle/tolerance/switches.hpp"
 
 namespace tally::oracle {
 
@@ -106,10 +106,12 @@ constexpr FunctionError claimed(double ulps) { return {2 * ulps, 2 * ulps}; }
 /// Arithmetic that rounds to nearest even in one format.
 class Arithmetic {
  public:
-  explicit Arithmetic(const Format& format)
+  Arithmetic(const Declared& declared, const Format& format)
       : u_(format.unit_roundoff() * pays),
         underflow_(format.underflow()),
-        shares_(sources()),
+        shares_(declared.asked.sources),
+        spread_(declared.asked.spread),
+        order_(declared.asked.order),
         threshold_(format.overflow_threshold()),
         smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
@@ -119,6 +121,11 @@ class Arithmetic {
   double u() const { return shares_.accumulation * u_; }
   double underflow() const { return shares_.accumulation * underflow_; }
   double threshold() const { return threshold_; }
+  /// The order in which sums are added up for real; nullptr: none.
+  const TriedOrder* order() const { return order_; }
+  /// An absolute error of operations in the compute format, or of functions, where that source is taken in.
+  double accumulated(double error) const { return shares_.accumulation * error; }
+  double of_functions(double error) const { return shares_.function * error; }
 
   /// A subnormal sum is exact, unless it is flushed.
   Bounded add(Bounded x, Bounded y) const {
@@ -181,8 +188,9 @@ class Arithmetic {
     const double flushed = flushes_ ? terms.count * underflow() : 0;
     const double e = (terms.e + cost.growth + flushed) * inflation;
     const double bound = terms.magnitude * (1 + relative) < threshold_ ? e : infinite;
-    if (terms.each.empty() || !with_spread() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
-    const double together = counts_alike() ? alike(terms.each, quarter_ulp(u_, terms.magnitude)) : 1;
+    if (terms.each.empty() || spread_ == Spread::none || swamps(relative / u_))
+      return {terms.v, bound, terms.r, terms.s};
+    const double together = spread_ == Spread::counted ? alike(terms.each, quarter_ulp(u_, terms.magnitude)) : 1;
     return {terms.v, bound, terms.r + cost.growth, terms.s + together * spread_of(cost, relative)};
   }
 
@@ -242,6 +250,8 @@ class Arithmetic {
 
   double u_, underflow_;
   Sources shares_;
+  Spread spread_;
+  const TriedOrder* order_;
   double threshold_, smallest_normal_;
   bool flushes_;
   int significand_;

@@ -54,7 +54,7 @@ Bounded one_minus(const Declared& declared, const Decimal& c);
 /// 1 / (1 - p) of the layer, as the subject holds it.
 inline Bounded kept_factor(const BoundPass& pass) {
   const Decimal& p = pass.layer.number("p");
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(pass.declared);
   const Bounded in_fp32 = fp32.div({1, 0}, fp32.sub({1, 0}, constant(p)));
   const long double exact = 1 / (1 - number<long double>(p));
   return derived_constant(pass.declared, exact, in_fp32, exact * of_inverse(exact * 0x1p-51L));
@@ -63,12 +63,12 @@ inline Bounded kept_factor(const BoundPass& pass) {
 // One formula for every element of several tensors of the same shape.
 
 template <class F, class... More>
-BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
+BoundedMatrix each(const Declared& declared, F&& f, const Expected& first, const More&... more) {
   BoundedMatrix out(first.v.rows(), first.v.cols());
-  const auto read = [](const Expected& x, Eigen::Index i) {
+  const auto read = [&](const Expected& x, Eigen::Index i) {
     const auto v = static_cast<double>(x.v.data()[i]);
-    if (x.s.size() == 0) return Bounded{v, incoming(x.e.data()[i])};
-    return Bounded{v, incoming(x.e.data()[i]), x.r.data()[i], x.s.data()[i]};
+    if (x.s.size() == 0) return Bounded{v, declared.incoming(x.e.data()[i])};
+    return Bounded{v, declared.incoming(x.e.data()[i]), x.r.data()[i], x.s.data()[i]};
   };
   for (Eigen::Index i = 0; i < out.v.size(); ++i) {
     out.set(i, f(read(first, i), read(more, i)...));
@@ -76,7 +76,7 @@ BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   return out;
 }
 
-inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), incoming(x.e(0, 0))}; }
+inline Bounded bounded_scalar(const Declared& declared, const Expected& x) { return element(declared, x, 0, 0); }
 
 // The error of erf where a GELU's kernel says nothing of itself. Vectorised libraries evaluate it by one formula, such as
 // Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, for z >= 0 and odd,
@@ -103,9 +103,9 @@ inline double approximated_erf(double u) {
 class Elementary : public Arithmetic {
  public:
   Elementary(const BoundPass& pass, const char* direction)
-      : Elementary(claim_of(pass.declared, kernel_family_of(pass.layer) + direction)) {}
-  explicit Elementary(const KernelClaim& claim)
-      : Arithmetic(single()),
+      : Elementary(pass.declared, claim_of(pass.declared, kernel_family_of(pass.layer) + direction)) {}
+  Elementary(const Declared& declared, const KernelClaim& claim)
+      : Arithmetic(single(declared)),
         error_(functions_of(claim)),
         foreign_(claim.function_ulp == 0),
         least_error_of_erf_(claim.function_ulp > 0 || claim.algorithm == "erf" ? 0 : approximated_erf(u())) {}
@@ -118,7 +118,7 @@ class Elementary : public Arithmetic {
   }
   Bounded erf(Bounded x) const {
     Bounded y = monotone([](double t) { return std::erf(t); }, x, error_);
-    y.e += sources().function * least_error_of_erf_;
+    y.e += of_functions(least_error_of_erf_);
     return y;
   }
 
@@ -142,28 +142,28 @@ class Elementary : public Arithmetic {
 template <class F>
 ExpectedForward elementwise_forward(const BoundPass& pass, const Expected& x, F&& f) {
   const Elementary fp32(pass, ".forward");
-  const Arithmetic storage(pass.declared.storage);
-  const BoundedMatrix input(x);
+  const Arithmetic storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix input(pass.declared, x);
   BoundedMatrix y(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < y.rows(); ++i) {
     for (Eigen::Index j = 0; j < y.cols(); ++j) y.set(i, j, storage.store(f(fp32, input.at(i, j))));
   }
-  return {joined(exact_forward(pass, x).y, y), {}, {}, {}};
+  return {joined(pass.declared, exact_forward(pass, x).y, y), {}, {}, {}};
 }
 
 /// dx = f(x, dy), stored.
 template <class F>
 ExpectedBackward elementwise_backward(const BoundPass& pass, const Expected& x, const Expected& dy, F&& f) {
   const Elementary fp32(pass, ".backward");
-  const Arithmetic storage(pass.declared.storage);
-  const BoundedMatrix input(x), gradient(dy);
+  const Arithmetic storage(pass.declared, pass.declared.storage);
+  const BoundedMatrix input(pass.declared, x), gradient(pass.declared, dy);
   BoundedMatrix dx(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < dx.rows(); ++i) {
     for (Eigen::Index j = 0; j < dx.cols(); ++j) {
       dx.set(i, j, storage.store(f(fp32, input.at(i, j), gradient.at(i, j))));
     }
   }
-  return {joined(exact_backward(pass, x, dy).dx, dx), {}};
+  return {joined(pass.declared, exact_backward(pass, x, dy).dx, dx), {}};
 }
 
 inline Bounded exp_of(const Elementary& fp32, Bounded x) { return fp32.exp(x); }

@@ -57,7 +57,7 @@ Bounded derived_constant(const Declared& declared, long double exact, Bounded in
 }
 
 Bounded reciprocal(const Declared& declared, double n) {
-  return derived_constant(declared, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
+  return derived_constant(declared, 1 / static_cast<long double>(n), single(declared).div({1, 0}, {n, 0}));
 }
 
 Complement complement_of_power(const Decimal& beta, long double times) {
@@ -70,7 +70,8 @@ long double of_inverse(long double relative) { return relative < 1 ? relative / 
 Bounded one_minus(const Declared& declared, const Decimal& c) {
   const long double exact = 1 - number<long double>(c);
   const bool held = number<long double>(c) == c.to_double();
-  return derived_constant(declared, exact, single().sub({1, 0}, constant(c)), held ? exact * 0x1p-52L : 0x1p-52L);
+  return derived_constant(declared, exact, single(declared).sub({1, 0}, constant(c)),
+                          held ? exact * 0x1p-52L : 0x1p-52L);
 }
 
 namespace {

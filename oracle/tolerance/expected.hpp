@@ -10,6 +10,7 @@
 #include "oracle/layers/claim.hpp"
 #include "oracle/real/number.hpp"
 #include "oracle/real/product.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/summation.hpp"
 
@@ -58,12 +59,7 @@ class FloatView {
   Eigen::Index rows_, columns_;
 };
 
-/// What the bound rules know of the subject.
-struct Declared {
-  const Claims& claims;
-  Format storage, compute, accumulate, master;
-  bool tf32 = false;
-};
+/// What a subject declares, as bound rules read it, asked for everything that a verdict takes.
 Declared declared(const Precision& precision, const Claims& claims);
 
 using ExpectedTensors = std::map<std::string, Expected>;
@@ -77,6 +73,9 @@ struct BoundPass {
   Decisions decisions = {};
   bool gives_dx = true;                      // else a rule may leave dx out
   std::vector<const Expected*> others = {};  // the inputs behind the first, of a layer that reads several
+
+  /// The same pass, asked for something else.
+  BoundPass asked(const Declared& now) const { return {layer, tensors, cut, now, decisions, gives_dx, others}; }
 };
 
 struct ExpectedForward {

@@ -14,7 +14,7 @@ bool loses_operand_bits(const Declared& declared) { return declared.tf32 || decl
 Matrix<double> operand_error(const Declared& declared, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
   const double smallest_normal = std::ldexp(1, declared.compute.emin), roundoff = tf32_roundoff(declared.claims);
-  const double share = sources().accumulation;
+  const double share = declared.asked.sources.accumulation;
   const bool may_overflow = declared.tf32 && declared.claims.tf32_rounding != "truncate";
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
@@ -37,11 +37,12 @@ Matrix<double> accumulated_size(const Declared& declared, const Matrix<double>& 
 }
 
 /// The operands' random parts and the accumulation's own.
-void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accumulation& sum, double unit_roundoff,
+void add_random_part(const Declared& declared, const BoundedMatrix& a, const BoundedMatrix& b, const Accumulation& sum,
                      const Matrix<double>& magnitude, BoundedMatrix& z) {
+  const double unit_roundoff = declared.compute.unit_roundoff();
   z.r = sum.random * magnitude;
   z.s = sum.spread * magnitude.cwiseAbs2();
-  if (sum.spread > 0 && counts_alike()) {
+  if (sum.spread > 0 && declared.counts_alike()) {
     const ProductOperand left{a.v, false, a.likeness.get(), a.likeness_of_transpose},
         right{b.v, true, b.likeness.get(), b.likeness_of_transpose};
     const Eigen::ArrayXd of_a = left.alike_within(unit_roundoff), of_b = right.alike_within(unit_roundoff);
@@ -114,14 +115,14 @@ BoundedMatrix multiplied(const Declared& declared, const BoundedMatrix* c, const
     z.e += c->e;
     magnitude += c->v.cwiseAbs() + c->e;
   }
-  if (with_spread()) add_random_part(a, b, sum, declared.compute.unit_roundoff(), magnitude, z);
+  if (declared.with_spread()) add_random_part(declared, a, b, sum, magnitude, z);
   if (c != nullptr && z.random() && c->random()) {
     z.r += c->r;
     z.s += c->s;
   }
-  if (tried_order() != nullptr && sum.spread > 0) {
+  if (declared.asked.order != nullptr && sum.spread > 0) {
     const OrderOfSum& claimed = claim_of(declared, "gemm").additions;
-    z.v = multiplied(*tried_order(), claimed, c != nullptr ? c->v : Matrix<double>(), a.v, b.v);
+    z.v = multiplied(*declared.asked.order, claimed, c != nullptr ? c->v : Matrix<double>(), a.v, b.v);
   }
   const double limit = sum.threshold / (1 + sum.kappa);
   bool finite = true;
@@ -139,7 +140,8 @@ BoundedMatrix multiplied(const Declared& declared, const BoundedMatrix* c, const
 
 std::optional<ReadProduct> product_of_read(const Declared& declared, const FloatsRef& a, Side side_a,
                                            const FloatsRef& b, Side side_b) {
-  const bool more_is_asked = counts_alike() || tried_order() != nullptr || certifying() != nullptr;
+  const bool more_is_asked =
+      declared.counts_alike() || declared.asked.order != nullptr || declared.asked.certified != nullptr;
   if (loses_operand_bits(declared) || on_tensor_cores(declared) || more_is_asked) return {};
   FloatProduct floats = float_product(a, side_a, b, side_b);
   const auto terms = static_cast<double>(side_a == Side::as_it_is ? a.cols() : a.rows());
@@ -147,12 +149,12 @@ std::optional<ReadProduct> product_of_read(const Declared& declared, const Float
   const double limit = sum.threshold / (1 + sum.kappa);
   ReadProduct product;
   BoundedMatrix& z = product.bound;
-  if (!bounds_only()) product.exact = floats.value.cast<long double>() + floats.rest.cast<long double>();
+  if (!declared.bounds_only()) product.exact = floats.value.cast<long double>() + floats.rest.cast<long double>();
   z.v = floats.value + floats.rest;
   z.e = (sum.kappa * floats.magnitude.array() + sum.absolute) * inflation;
   const bool inside = z.e.size() == 0 || (floats.magnitude.maxCoeff() < limit && floats.magnitude.allFinite());
   if (!inside) return {};
-  if (with_spread()) {
+  if (declared.with_spread()) {
     z.r = sum.random * floats.magnitude;
     z.s = sum.spread * floats.magnitude.cwiseAbs2();
   }
@@ -168,7 +170,7 @@ BoundedMatrix product_onto(const Declared& declared, const BoundedMatrix& c, con
   return multiplied(declared, &c, a, b);
 }
 
-BoundedMatrix transposed(const Expected& a) {
+BoundedMatrix transposed(const Declared& declared, const Expected& a) {
   BoundedMatrix t;
   t.v = a.v.transpose().cast<double>();
   t.e = a.e.transpose();
@@ -176,22 +178,22 @@ BoundedMatrix transposed(const Expected& a) {
   t.s = a.s.transpose();
   t.likeness = a.likeness;
   t.likeness_of_transpose = true;
-  if (sources().input != 1) t.e = t.e.unaryExpr(&incoming);
+  t.read_by(declared);
   return t;
 }
 
-BoundedMatrix stored(const Format& format, BoundedMatrix a) {
+BoundedMatrix stored(const Declared& declared, const Format& format, BoundedMatrix a) {
   if (format.p == 24) return a;
-  const Arithmetic arithmetic(format);
+  const Arithmetic arithmetic(declared, format);
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     for (Eigen::Index j = 0; j < a.cols(); ++j) a.set(i, j, arithmetic.store(a.at(i, j)));
   }
   return a;
 }
 
-BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
-  const Arithmetic fp32 = single();
-  const double flushed = claim.global_float_atomics ? sources().accumulation * 0x1p-125 : 0;
+BoundedMatrix column_sums(const Declared& declared, const BoundedMatrix& a, const KernelClaim& claim) {
+  const Arithmetic fp32 = single(declared);
+  const double flushed = claim.global_float_atomics ? fp32.accumulated(0x1p-125) : 0;
   BoundedMatrix sums(1, a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     Addends terms = addends_of(claim);
@@ -200,7 +202,7 @@ BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
     if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
     sums.set(0, j, sum);
   }
-  if (counts_alike()) sums.sharing = shared_addends_of_columns(a.v, fp32.u());
+  if (declared.counts_alike()) sums.sharing = shared_addends_of_columns(a.v, fp32.u());
   return sums;
 }
 
@@ -243,7 +245,7 @@ Expected stored(const Declared& declared, Expected sums) {
   bound.e = sums.e;
   bound.r = sums.r;
   bound.s = sums.s;
-  return joined(std::move(sums.v), oracle::stored(declared.storage, std::move(bound)));
+  return joined(declared, std::move(sums.v), oracle::stored(declared, declared.storage, std::move(bound)));
 }
 
 }  // namespace

@@ -53,21 +53,21 @@ BoundedMatrix product_onto(const Declared& declared, const BoundedMatrix& c, con
 /// op(a) op(b) of what was read, with its exact value, from the floats themselves: the same bound. Nothing where an
 /// operand loses bits on its way, a result is not finite, or more is asked of the values than their product.
 struct ReadProduct {
-  Matrix<long double> exact;  // empty under bounds_only()
+  Matrix<long double> exact;  // empty where bounds alone are asked for
   BoundedMatrix bound;
 };
 std::optional<ReadProduct> product_of_read(const Declared& declared, const FloatsRef& a, Side side_a,
                                            const FloatsRef& b, Side side_b);
 
 /// The transpose.
-BoundedMatrix transposed(const Expected& a);
+BoundedMatrix transposed(const Declared& declared, const Expected& a);
 
 /// Stores every element in the format.
-BoundedMatrix stored(const Format& format, BoundedMatrix a);
+BoundedMatrix stored(const Declared& declared, const Format& format, BoundedMatrix a);
 
 /// The columns of `a` summed over its rows in fp32 ([1, n]), in an order within the claim. Float atomics on global
 /// memory flush a subnormal addend and a subnormal sum.
-BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim);
+BoundedMatrix column_sums(const Declared& declared, const BoundedMatrix& a, const KernelClaim& claim);
 
 // The last linear layer and the softmax cross-entropy as one, whose logits are fp32 and leave no tap (claim
 // `head_loss`). Derivation: oracle/variants.md, "Head and loss as one".

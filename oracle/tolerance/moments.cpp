@@ -17,24 +17,24 @@ MeanAndVariance sample_statistics(const Declared& declared, const KernelClaim& c
   const double h = height_of(claim, x.n);
   if (claim.algorithm == "two_pass") return two_pass(declared, h, x);
   if (claim.algorithm == "one_pass") return one_pass(declared, h, x);
-  if (claim.algorithm == "welford") return welford(h, x);
+  if (claim.algorithm == "welford") return welford(declared, h, x);
   if (!any_algorithm(claim)) {
     throw std::logic_error("statistics by '" + claim.algorithm +
                            "' have no bound; expected two_pass, one_pass, welford or any");
   }
-  const auto first = two_pass(declared, h, x), second = one_pass(declared, h, x), third = welford(h, x);
+  const auto first = two_pass(declared, h, x), second = one_pass(declared, h, x), third = welford(declared, h, x);
   return {wider(wider(first.mean, second.mean), third.mean),
           wider(wider(first.variance, second.variance), third.variance)};
 }
 
-Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
-  const Arithmetic fp32 = single();
+Bounded rstd_of(const Declared& declared, Bounded var, Bounded eps, bool by_function) {
+  const Arithmetic fp32 = single(declared);
   const Bounded w = fp32.add(var, eps), quotient = fp32.div({1, 0}, fp32.sqrt(w));
   const double least = std::max(w.v - w.e, eps.v - eps.e);  // no claimed variance is negative
   if (!std::isfinite(w.v) || !decided(w) || !(least > 0)) return shared(quotient);
   const double v = 1 / std::sqrt(w.v);
   const double spread =
-      std::max(1 / std::sqrt(least) - v, v - 1 / std::sqrt(w.v + w.e)) + sources().accumulation * v * 0x1p-51;
+      std::max(1 / std::sqrt(least) - v, v - 1 / std::sqrt(w.v + w.e)) + fp32.accumulated(v * 0x1p-51);
   const double roundings = by_function ? fp32.relative_error_of(documented(2)) : gam(2, fp32.u());
   const Bounded cut{v, (spread + roundings * (v + spread)) * inflation};
   return shared(by_function || !(quotient.e <= cut.e) ? cut : quotient);
@@ -43,7 +43,7 @@ Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
 Moments sample_moments(const Declared& declared, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps) {
   const MeanAndVariance found = sample_statistics(declared, claim, sample_of(x));
   return {shared(found.mean), shared(found.variance),
-          rstd_of(found.variance, eps, claim.rsqrt || any_algorithm(claim))};
+          rstd_of(declared, found.variance, eps, claim.rsqrt || any_algorithm(claim))};
 }
 
 namespace {
@@ -55,7 +55,7 @@ struct MeanBound {
 };
 
 MeanBound mean_by_sum(const Declared& declared, double height, const Sample& x) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   const Bounded inverse = reciprocal(declared, x.n);
   const auto sum = [&](double e) { return Addends{x.mean * x.n, e, x.magnitude * x.n, x.n, x.finite_magnitude * x.n}; };
   const Bounded given = fp32.mul(fp32.sum(sum(x.moved_mean * x.n), height), inverse);
@@ -98,7 +98,7 @@ Sample sample_of(const std::vector<Bounded>& x) {
 MeanAndVariance two_pass(const Declared& declared, double height, const Sample& x) {
   const MeanBound mean = mean_by_sum(declared, height, x);
   if (!x.finite()) return {mean.given, not_finite(x)};
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   const double shift = mean.rounding * mean.rounding, passed_on = x.passed_on();
   const double e =
       passed_on + shift + gam(height + 5, fp32.u()) * (x.variance + passed_on + shift) + 4 * fp32.underflow();
@@ -111,7 +111,7 @@ MeanAndVariance two_pass(const Declared& declared, double height, const Sample& 
 MeanAndVariance one_pass(const Declared& declared, double height, const Sample& x) {
   const MeanBound mean = mean_by_sum(declared, height, x);
   if (!x.finite()) return {mean.given, {NAN, infinite}};
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   const double growth = gam(height + 3, fp32.u()), passed_on = x.passed_on();
   const double m = std::fabs(x.mean) + x.moved_mean, wrong = mean.rounding;
   const double difference = growth * x.square + (2 * m + wrong) * wrong + fp32.u() * (m + wrong) * (m + wrong);
@@ -129,14 +129,13 @@ struct Growth {
   double chained;            // (1 + u + 2 G)^merges, what one node's error becomes at the root
 };
 
-Growth growth_of(double height, double n) {
-  const double u = single().u(), weighted = gam(3, u) * (1 + u);
+Growth growth_of(double u, double height, double n) {
+  const double weighted = gam(3, u) * (1 + u);
   return {height, n > 1 ? std::log2(n) : 0, weighted, 1 + gam(height, u + 2 * weighted)};
 }
 
 /// |m^ - m| <= chained (u sum n_k |m_k| / n + G sum n_b |delta| / n), the sums over all merges.
-double mean_rounding(const Growth& g, const Sample& x, double sigma) {
-  const Arithmetic fp32 = single();
+double mean_rounding(const Arithmetic& fp32, const Growth& g, const Sample& x, double sigma) {
   const double paths = std::min(g.merges * x.magnitude, (x.n + 1) / 2 * x.largest);
   const double steps = std::min(g.merges, (x.n + 1) / 2);
   const double corrections = g.weighted * sigma * std::sqrt(3 * g.logarithm);
@@ -144,8 +143,7 @@ double mean_rounding(const Growth& g, const Sample& x, double sigma) {
 }
 
 /// sqrt(sum omega (e_a + e_b)^2 / n): how far the errors of all parts' means move the root of the variance.
-double root_moved(const Growth& g, const Sample& x, double sigma) {
-  const Arithmetic fp32 = single();
+double root_moved(const Arithmetic& fp32, const Growth& g, const Sample& x, double sigma) {
   const double per_step = fp32.u() * x.largest + fp32.underflow();
   const double from_means = per_step * std::min(0.4331 * x.n, g.merges * std::sqrt(2 * g.logarithm));
   return g.chained * (from_means + 3.2 * g.weighted * g.logarithm * sigma);
@@ -153,17 +151,17 @@ double root_moved(const Growth& g, const Sample& x, double sigma) {
 
 }  // namespace
 
-MeanAndVariance welford(double height, const Sample& x) {
-  const Arithmetic fp32 = single();
-  const Growth g = growth_of(height, x.n);
+MeanAndVariance welford(const Declared& declared, double height, const Sample& x) {
+  const Arithmetic fp32 = single(declared);
+  const Growth g = growth_of(fp32.u(), height, x.n);
   if (!x.finite()) return {{x.mean, x.moved_mean < infinite ? 0 : infinite}, {NAN, x.moved < infinite ? 0 : infinite}};
   const double passed_on = x.passed_on(), sigma = std::sqrt(x.variance) + x.moved;
-  const double moved = root_moved(g, x, sigma), grown = sigma + moved;
+  const double moved = root_moved(fp32, g, x, sigma), grown = sigma + moved;
   const double updates = std::sqrt(2) * (fp32.u() * x.largest + fp32.underflow()) * grown;
   const double additions = std::min(2 * height, x.n - 1);
   const double e = passed_on + (2 * sigma + moved) * moved + updates +
                    gam(additions + 9, fp32.u()) * (grown * grown + updates) + 8 * fp32.underflow();
-  const double e_mean = x.moved_mean + mean_rounding(g, x, sigma);
+  const double e_mean = x.moved_mean + mean_rounding(fp32, g, x, sigma);
   const bool finite = 4 * x.n * (x.variance + e) < fp32.threshold();
   return {{x.mean, finite ? e_mean * inflation : infinite}, {x.variance, finite ? e * inflation : infinite}};
 }

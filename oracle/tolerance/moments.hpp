@@ -27,7 +27,7 @@ MeanAndVariance sample_statistics(const Declared& declared, const KernelClaim& c
 
 /// fl(1 / fl(sqrt fl(var + eps))), or a function within 2 ulp of 1 / sqrt, which covers the quotient too (claim
 /// `rsqrt`, and a claim without an algorithm). The subject's var is not negative, so its sum with eps is at least eps.
-Bounded rstd_of(Bounded var, Bounded eps, bool by_function);
+Bounded rstd_of(const Declared& declared, Bounded var, Bounded eps, bool by_function);
 
 // Mean and biased variance of n values by each algorithm that a subject may declare. Every rule holds for any order of
 // additions and has the same value; only the bound differs. Derivations: oracle/variants.md, "Variance".
@@ -60,7 +60,7 @@ MeanAndVariance one_pass(const Declared& declared, double height, const Sample& 
 /// Sequential updates and merges of parts (Chan) in any tree of `height` merges: delta = fl(m_b - m_a),
 /// m = fl(m_a + fl(delta fl(n_b/n))), M = fl(fl(M_a + M_b) + fl(fl(delta delta) fl(n_a n_b/n))); one value x is a part
 /// with n_b = 1, for which M = fl(M_a + fl(delta fl(x - m))) too. Demands n_b <= 2 n_a. var = fl(M fl(1/n)).
-MeanAndVariance welford(double height, const Sample& x);
+MeanAndVariance welford(const Declared& declared, double height, const Sample& x);
 
 // Mean and variance of parts merged in order, each with its count, as PyTorch's batch_norm_gather_stats_with_counts does:
 //   f = fl(1 / (n + c)),  d = fl(avg - mean)
@@ -82,7 +82,8 @@ struct MovedValues {
 };
 
 /// The moments of all parts; those without values are left out. At least one has some.
-MeanAndVariance merged_moments(const std::vector<Moment>& parts, const MovedValues& moved = {});
+MeanAndVariance merged_moments(const Declared& declared, const std::vector<Moment>& parts,
+                               const MovedValues& moved = {});
 
 // What a rank works out of its own rows of a micro-step, before ranks put it together.
 

@@ -43,8 +43,7 @@ struct Merges {
   double low = infinite, high = -infinite;
 };
 
-Merges merges_of(const std::vector<Moment>& parts, const Whole& all, double extra) {
-  const Arithmetic fp32 = single();
+Merges merges_of(const Arithmetic& fp32, const std::vector<Moment>& parts, const Whole& all, double extra) {
   const double each = roundings_of_mean + extra;
   Merges found;
   double taken = 0, before = 0, size = 0;  // merges, values and their mean magnitude so far
@@ -67,12 +66,12 @@ Merges merges_of(const std::vector<Moment>& parts, const Whole& all, double extr
 
 }  // namespace
 
-MeanAndVariance merged_moments(const std::vector<Moment>& parts, const MovedValues& moved) {
-  const Arithmetic fp32 = single();
+MeanAndVariance merged_moments(const Declared& declared, const std::vector<Moment>& parts, const MovedValues& moved) {
+  const Arithmetic fp32 = single(declared);
   const Whole all = whole_of(parts);
   if (!all.finite) return {{NAN, all.decided ? 0 : infinite}, {NAN, infinite}};
   const double extra = all.count > largest_exact_count ? 3 : 0;
-  const Merges merges = merges_of(parts, all, extra);
+  const Merges merges = merges_of(fp32, parts, all, extra);
   double own_mean = 0, own_var = 0, own_root = 0, moved_root = 0;
   for (const Moment& part : parts) {
     if (part.count == 0) continue;
@@ -109,7 +108,7 @@ std::vector<Bounded> column_of(const BoundedMatrix& x, Eigen::Index feature) {
 template <class Addend, class Exact>
 Expected summed(const Declared& declared, const Expected& x, Addend addend, Exact exact) {
   const KernelClaim& claim = claim_of(declared, "batch_norm.step_sums");
-  const BoundedMatrix in(x);
+  const BoundedMatrix in(declared, x);
   BoundedMatrix bound(1, in.cols());
   Matrix<long double> sum(1, in.cols());
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
@@ -119,15 +118,15 @@ Expected summed(const Declared& declared, const Expected& x, Addend addend, Exac
       terms.add(addend(in.at(i, j), j));
       sum(j) += exact(x.v(i, j), j);
     }
-    bound.set(0, j, shared(sum_of(single(), claim, terms)));
+    bound.set(0, j, shared(sum_of(single(declared), claim, terms)));
   }
-  return joined(sum, bound);
+  return joined(declared, sum, bound);
 }
 
 /// (batch_norm.1) and (batch_norm.2) of these rows alone.
 ExpectedTensors own_moments(const Declared& declared, const Expected& x) {
   const KernelClaim& claim = claim_of(declared, "batch_norm.statistics");
-  const BoundedMatrix in(x);
+  const BoundedMatrix in(declared, x);
   BoundedMatrix mean(1, in.cols()), var(1, in.cols());
   Matrix<long double> exact_mean(1, in.cols()), exact_var(1, in.cols());
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
@@ -138,14 +137,14 @@ ExpectedTensors own_moments(const Declared& declared, const Expected& x) {
     exact_mean(j) = exact.mean;
     exact_var(j) = exact.var;
   }
-  return {{"mean", joined(exact_mean, mean)}, {"var", joined(exact_var, var)}};
+  return {{"mean", joined(declared, exact_mean, mean)}, {"var", joined(declared, exact_var, var)}};
 }
 
 }  // namespace
 
 ExpectedTensors own_statistics(const Declared& declared, StepStatistics by, const Expected& x) {
   if (by == StepStatistics::moments) return own_moments(declared, x);
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   ExpectedTensors own;
   own["sum"] = summed(
       declared, x, [](Bounded a, Eigen::Index) { return a; }, [](long double a, Eigen::Index) { return a; });
@@ -157,11 +156,11 @@ ExpectedTensors own_statistics(const Declared& declared, StepStatistics by, cons
 }
 
 Expected own_squares(const Declared& declared, const Expected& x, const Expected& mean) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   return summed(
       declared, x,
       [&](Bounded a, Eigen::Index j) {
-        const Bounded d = fp32.sub(a, element(mean, 0, j));
+        const Bounded d = fp32.sub(a, element(declared, mean, 0, j));
         return fp32.mul(d, d);
       },
       [&](long double a, Eigen::Index j) { return (a - mean.v(0, j)) * (a - mean.v(0, j)); });

@@ -178,13 +178,13 @@ Bounded in_any_order(const Arithmetic& fp32, const Arithmetic& storage, const st
 
 Expected added_in_turn(const Declared& declared, std::string_view operation,
                        const std::vector<const Expected*>& addends) {
-  const Arithmetic fp32 = single(), storage(declared.storage);
+  const Arithmetic fp32 = single(declared), storage(declared, declared.storage);
   const bool ordered = as_written(declared, operation);
   Matrix<long double> exact = addends.front()->v;
   for (std::size_t j = 1; j < addends.size(); ++j) exact += addends[j]->v;
   BoundedMatrix bound(exact.rows(), exact.cols());
   std::vector<BoundedMatrix> inputs;
-  for (const Expected* addend : addends) inputs.emplace_back(*addend);
+  for (const Expected* addend : addends) inputs.emplace_back(declared, *addend);
   std::vector<Bounded> elements(addends.size());
   for (Eigen::Index r = 0; r < bound.rows(); ++r) {
     for (Eigen::Index c = 0; c < bound.cols(); ++c) {
@@ -192,7 +192,7 @@ Expected added_in_turn(const Declared& declared, std::string_view operation,
       bound.set(r, c, ordered ? in_turn(fp32, storage, elements) : in_any_order(fp32, storage, elements));
     }
   }
-  return joined(std::move(exact), std::move(bound));
+  return joined(declared, std::move(exact), std::move(bound));
 }
 
 Prediction predicted_in_turn(const Declared& declared, std::string_view operation,

@@ -35,11 +35,11 @@ constexpr double paid_for = 0x1p-27;
 
 }  // namespace
 
-Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
-  if (bounds_only()) {
+Expected joined(const Declared& declared, Matrix<long double> exact, BoundedMatrix bound) {
+  if (declared.bounds_only()) {
     return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   }
-  const bool whole = sources().accumulation == 1;  // a term of the bound has no share of it
+  const bool whole = declared.asked.sources.accumulation == 1;  // a term of the bound has no share of it
   Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
@@ -62,23 +62,27 @@ ExactPass::ExactPass(const BoundPass& pass)
 }
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
-  if (bounds_only()) return {};
-  if (certifying()) return certified_forward(ExactPass(pass).get(), x.v);
+  if (pass.declared.bounds_only()) return {};
+  if (pass.declared.certifies()) return certified_forward(*pass.declared.asked.certified, ExactPass(pass).get(), x.v);
   return exact_layer<long double>(pass.layer.kind).forward(ExactPass(pass).get(), x.v);
 }
 
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  if (!bounds_only() && certifying()) return certified_backward(ExactPass(pass).get(), x.v, dy.v);
-  if (!bounds_only()) return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
+  const Declared& declared = pass.declared;
+  if (declared.certifies()) return certified_backward(*declared.asked.certified, ExactPass(pass).get(), x.v, dy.v);
+  if (!declared.bounds_only())
+    return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
   BackwardResult<long double> none;
   for (const auto& [name, tensor] : pass.tensors) none.parameters[name];
   return none;
 }
 
-LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
-                                      const Matrix<long double>& item_weight, const Expected& row_factor) {
-  if (bounds_only()) return {};
-  if (certifying()) return certified_loss(loss, y.v, target, item_weight, row_factor.v);
+LossResult<long double> exact_loss_of(const Choice& loss, const Declared& declared, const Expected& y,
+                                      const Matrix<long double>& target, const Matrix<long double>& item_weight,
+                                      const Expected& row_factor) {
+  if (declared.bounds_only()) return {};
+  if (declared.certifies())
+    return certified_loss(*declared.asked.certified, loss, y.v, target, item_weight, row_factor.v);
   return exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
 }
 
@@ -115,7 +119,7 @@ Bounded bounded_sum(const Arithmetic& arithmetic, const KernelClaim& claim, cons
 
 Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms) {
   Bounded sum = bounded_sum(arithmetic, claim, terms);
-  if (tried_order() != nullptr && sum.s > 0) sum.v = added(*tried_order(), claim.additions, terms.each);
+  if (arithmetic.order() != nullptr && sum.s > 0) sum.v = added(*arithmetic.order(), claim.additions, terms.each);
   return sum;
 }
 
@@ -127,8 +131,6 @@ FunctionError functions_of(const KernelClaim& claim) {
 namespace {
 
 constexpr long double of_itself = 0x1p-63L, of_the_largest = 0x1p-300L;
-
-thread_local CertifyingScope* in_force = nullptr;
 
 template <class T>
 Tensors<T> lifted(const Tensors<long double>& tensors) {
@@ -180,25 +182,21 @@ class LiftedPass {
 
 /// in_balls(Scalar<T>), T ShortBall and then Ball at rising precision; in_long_double() where none is enough.
 template <class InBalls, class InLongDouble>
-auto certified(InBalls in_balls, InLongDouble in_long_double) {
+auto certified(CertifiedCount& count, InBalls in_balls, InLongDouble in_long_double) {
   decltype(in_long_double()) result;
   try {
     evaluate_until_decided([&] { result = in_balls(Scalar<ShortBall>{}); },
                            {std::begin(certifying_bits), std::end(certifying_bits)},
                            [&] { result = in_balls(Scalar<Ball>{}); });
   } catch (const NotCertified&) {
-    in_force->count(false);
+    count.count(false);
     return in_long_double();
   }
-  in_force->count(true);
+  count.count(true);
   return result;
 }
 
 }  // namespace
-
-CertifyingScope::CertifyingScope() : before_(std::exchange(in_force, this)) {}
-CertifyingScope::~CertifyingScope() { in_force = before_; }
-CertifyingScope* certifying() { return in_force; }
 
 bool narrow(const Nearest& held, long double largest) {
   return held.off <= of_itself * std::fabs(held.value) || held.off <= of_the_largest * largest ||
@@ -219,8 +217,10 @@ Matrix<long double> nearest_of(const Matrix<Ball>& x) {
   return result;
 }
 
-ForwardResult<long double> certified_forward(const Pass<long double>& pass, const Matrix<long double>& x) {
+ForwardResult<long double> certified_forward(CertifiedCount& count, const Pass<long double>& pass,
+                                             const Matrix<long double>& x) {
   return certified(
+      count,
       [&]<class T>(Scalar<T>) -> ForwardResult<long double> {
         const auto out = exact_layer<T>(pass.layer.kind).forward(LiftedPass<T>(pass).get(), x.cast<T>());
         return {nearest_in(out.y), nearest_in(out.mean), nearest_in(out.var), nearest_in(out.lse)};
@@ -228,9 +228,10 @@ ForwardResult<long double> certified_forward(const Pass<long double>& pass, cons
       [&] { return exact_layer<long double>(pass.layer.kind).forward(pass, x); });
 }
 
-BackwardResult<long double> certified_backward(const Pass<long double>& pass, const Matrix<long double>& x,
-                                               const Matrix<long double>& dy) {
+BackwardResult<long double> certified_backward(CertifiedCount& count, const Pass<long double>& pass,
+                                               const Matrix<long double>& x, const Matrix<long double>& dy) {
   return certified(
+      count,
       [&]<class T>(Scalar<T>) -> BackwardResult<long double> {
         const auto out = exact_layer<T>(pass.layer.kind).backward(LiftedPass<T>(pass).get(), x.cast<T>(), dy.cast<T>());
         return {nearest_in(out.dx), nearest_in(out.parameters), nearest_in(out.more_dx), nearest_in(out.delta)};
@@ -238,10 +239,11 @@ BackwardResult<long double> certified_backward(const Pass<long double>& pass, co
       [&] { return exact_layer<long double>(pass.layer.kind).backward(pass, x, dy); });
 }
 
-LossResult<long double> certified_loss(const Choice& loss, const Matrix<long double>& y,
+LossResult<long double> certified_loss(CertifiedCount& count, const Choice& loss, const Matrix<long double>& y,
                                        const Matrix<long double>& target, const Matrix<long double>& item_weight,
                                        const Matrix<long double>& row_factor) {
   return certified(
+      count,
       [&]<class T>(Scalar<T>) -> LossResult<long double> {
         const auto out = exact_loss<T>(loss.kind).evaluate(loss, y.cast<T>(), target.cast<T>(), item_weight.cast<T>(),
                                                            row_factor.cast<T>());

@@ -11,8 +11,8 @@
 #include "oracle/real/ball.hpp"
 #include "oracle/real/threads.hpp"
 #include "oracle/tolerance/bounded.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "oracle/tolerance/expected.hpp"
-#include "oracle/tolerance/switches.hpp"
 
 namespace tally::oracle {
 
@@ -22,7 +22,7 @@ namespace tally::oracle {
 int threads_of_rules();
 void set_threads_of_rules(int threads);
 
-/// f(group) for each of so many, some in other threads, which have no scope that this one has.
+/// f(group) for each of so many, some in other threads.
 template <class F>
 void over_groups(Eigen::Index groups, F&& f) {
   fixed::in_parts(groups, threads_of_rules(), [&](Eigen::Index first, Eigen::Index end) {
@@ -39,8 +39,13 @@ struct BoundedMatrix {
   BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
   BoundedMatrix() = default;  // for a rule that assigns all four whole
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
-  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s), likeness(x.likeness) {
-    if (sources().input != 1) e = e.unaryExpr(&incoming);
+  BoundedMatrix(const Declared& declared, const Expected& x)
+      : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s), likeness(x.likeness) {
+    read_by(declared);
+  }
+  /// The bounds as a rule reads them.
+  void read_by(const Declared& declared) {
+    if (declared.asked.sources.input != 1) e = e.unaryExpr([&](double each) { return declared.incoming(each); });
   }
 
   Eigen::Index rows() const { return v.rows(); }
@@ -65,21 +70,22 @@ struct BoundedMatrix {
 };
 
 /// One element of that view.
-inline Bounded element(const Expected& x, Eigen::Index i, Eigen::Index j) {
-  return {static_cast<double>(x.v(i, j)), incoming(x.e(i, j))};
+inline Bounded element(const Declared& declared, const Expected& x, Eigen::Index i, Eigen::Index j) {
+  return {static_cast<double>(x.v(i, j)), declared.incoming(x.e(i, j))};
 }
 
 /// The exact function's value with the rule's bound. The rule encloses the subject around its own binary64 value, so
 /// the bound grows by the distance of the two: where a variance is all rounding, 1 / sqrt of it is far from the exact
 /// one. Where the rule knows the subject to be non-finite, that is the value; where the exact function is not finite
-/// and the rule cannot tell, the element is undecided. Without exact values (bounds_only) the rule's own magnitude is
+/// and the rule cannot tell, the element is undecided. Without exact values the rule's own magnitude is
 /// the value.
-Expected joined(Matrix<long double> exact, BoundedMatrix bound);
+Expected joined(const Declared& declared, Matrix<long double> exact, BoundedMatrix bound);
 
-/// The same with the exact value still to be computed, which bounds_only() leaves out.
+/// The same with the exact value still to be computed, where it is asked for.
 template <class Exact>
-requires std::invocable<Exact> Expected joined(Exact&& exact, BoundedMatrix bound) {
-  return joined(bounds_only() ? Matrix<long double>() : Matrix<long double>(exact()), std::move(bound));
+requires std::invocable<Exact> Expected joined(const Declared& declared, Exact&& exact, BoundedMatrix bound) {
+  return joined(declared, declared.bounds_only() ? Matrix<long double>() : Matrix<long double>(exact()),
+                std::move(bound));
 }
 
 /// The values of a pass, for the exact function. Keeps what Pass refers to.
@@ -93,11 +99,12 @@ class ExactPass {
   Pass<long double> pass_;
 };
 
-/// The exact functions; empty matrices under bounds_only.
+/// The exact functions; empty matrices where bounds alone are asked for.
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x);
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy);
-LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
-                                      const Matrix<long double>& item_weight, const Expected& row_factor);
+LossResult<long double> exact_loss_of(const Choice& loss, const Declared& declared, const Expected& y,
+                                      const Matrix<long double>& target, const Matrix<long double>& item_weight,
+                                      const Expected& row_factor);
 
 /// A kernel's claim; a standard one (any order, nothing unusual) where the subject declares none.
 const KernelClaim& claim_of(const Declared& declared, std::string_view operation);
@@ -116,37 +123,17 @@ Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Add
 FunctionError functions_of(const KernelClaim& claim);
 
 /// fp32, in which everything but a GEMM's accumulator is computed.
-inline Arithmetic single() { return Arithmetic({24, -126, 127}); }
+inline Arithmetic single(const Declared& declared) { return Arithmetic(declared, {24, -126, 127}); }
 
 // Exact values from proven enclosures: the same rules with v in ball arithmetic in the place of long double, so that
 // the two can be compared.
 
-/// In this thread, until the block ends: the layers' and losses' exact functions are evaluated in balls, of fixed size
-/// (oracle/real/short_ball.hpp) where that is enough, else of any (oracle/real/ball.hpp), with as many bits as it takes
-/// that every element is known to 2^-63 of itself, or to 2^-300 of the tensor's largest. What no precision decides keeps its long double value and is counted.
-class CertifyingScope {
- public:
-  CertifyingScope();
-  ~CertifyingScope();
-  CertifyingScope(const CertifyingScope&) = delete;
-  CertifyingScope& operator=(const CertifyingScope&) = delete;
-
-  std::uint64_t evaluated() const { return evaluated_; }
-  std::uint64_t undecided() const { return undecided_; }
-  void count(bool decided) { ++(decided ? evaluated_ : undecided_); }
-
- private:
-  CertifyingScope* before_;
-  std::uint64_t evaluated_ = 0, undecided_ = 0;
-};
-
-/// The newest one of this thread; nullptr outside.
-CertifyingScope* certifying();
-
-ForwardResult<long double> certified_forward(const Pass<long double>& pass, const Matrix<long double>& x);
-BackwardResult<long double> certified_backward(const Pass<long double>& pass, const Matrix<long double>& x,
-                                               const Matrix<long double>& dy);
-LossResult<long double> certified_loss(const Choice& loss, const Matrix<long double>& y,
+/// Every evaluation is counted.
+ForwardResult<long double> certified_forward(CertifiedCount& count, const Pass<long double>& pass,
+                                             const Matrix<long double>& x);
+BackwardResult<long double> certified_backward(CertifiedCount& count, const Pass<long double>& pass,
+                                               const Matrix<long double>& x, const Matrix<long double>& dy);
+LossResult<long double> certified_loss(CertifiedCount& count, const Choice& loss, const Matrix<long double>& y,
                                        const Matrix<long double>& target, const Matrix<long double>& item_weight,
                                        const Matrix<long double>& row_factor);
 

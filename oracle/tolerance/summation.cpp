@@ -170,8 +170,6 @@ SumCost cost_of(const OrderOfSum& order, double u, const std::vector<std::vector
 
 namespace {
 
-constinit thread_local const TriedOrder* order_in_force = nullptr;
-
 using Rows = Matrix<float>;
 
 /// `left` rows of at most `count` rows each: row i begins with row i * apart and goes on in strides.
@@ -211,11 +209,6 @@ const std::vector<TriedOrder>& tried_orders() {
   };
   return orders;
 }
-
-const TriedOrder* tried_order() { return order_in_force; }
-
-TriedOrderScope::TriedOrderScope(const TriedOrder& order) : before_(order_in_force) { order_in_force = &order; }
-TriedOrderScope::~TriedOrderScope() { order_in_force = before_; }
 
 Matrix<float> added(const TriedOrder& order, const OrderOfSum& claimed, Matrix<float> addends) {
   Rows rows = order.backwards ? Rows(addends.colwise().reverse()) : std::move(addends);

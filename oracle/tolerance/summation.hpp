@@ -42,21 +42,6 @@ struct TriedOrder {
 /// One after another, backwards, in pairs, by 32 lanes and by 8 runs of neighbours, and as the claim says.
 const std::vector<TriedOrder>& tried_orders();
 
-/// The order in which rules now add up, in this thread; nullptr: none, a rule's value is the formula's.
-const TriedOrder* tried_order();
-
-/// In this thread, until the block ends. The order must last.
-class TriedOrderScope {
- public:
-  explicit TriedOrderScope(const TriedOrder& order);
-  ~TriedOrderScope();
-  TriedOrderScope(const TriedOrderScope&) = delete;
-  TriedOrderScope& operator=(const TriedOrderScope&) = delete;
-
- private:
-  const TriedOrder* before_;
-};
-
 /// The sums of the columns of [addends, sums], each addition rounded to fp32: [1, sums]. `claimed` are the steps of the
 /// claim.
 Matrix<float> added(const TriedOrder& order, const OrderOfSum& claimed, Matrix<float> addends);

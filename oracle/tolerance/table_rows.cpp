@@ -44,16 +44,16 @@ Expected looked_up_rows(const Expected& table, const Matrix<long double>& index)
 Expected table_gradient(const Declared& declared, Matrix<long double> exact, Eigen::Index table_rows,
                         const Matrix<long double>& index, const Expected& dy, std::int64_t except) {
   const KernelClaim& claim = claim_of(declared, operation);
-  const BoundedMatrix gradient(dy);
+  const BoundedMatrix gradient(declared, dy);
   BoundedMatrix sums(table_rows, gradient.cols());
   sums.v.setZero();
   sums.e.setZero();
   for (const auto& [at, rows] : rows_by_index(index, except)) {
-    const BoundedMatrix sum = column_sums(some_rows(gradient, rows), claim);
+    const BoundedMatrix sum = column_sums(declared, some_rows(gradient, rows), claim);
     for (Eigen::Index j = 0; j < sum.cols(); ++j) sums.set(at, j, sum.at(0, j));
     sums.sharing = std::max(sums.sharing, sum.sharing);
   }
-  return joined(std::move(exact), stored(declared.storage, std::move(sums)));
+  return joined(declared, std::move(exact), stored(declared, declared.storage, std::move(sums)));
 }
 
 Prediction predicted_table_gradient(const Declared& declared, Eigen::Index table_rows, const Tensor& index,

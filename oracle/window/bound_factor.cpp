@@ -15,8 +15,8 @@ struct Interval {
   long double low, high;
 };
 
-Interval around(const Expected& x) {
-  const long double e = incoming(x.e(0, 0));
+Interval around(const Declared& declared, const Expected& x) {
+  const long double e = declared.incoming(x.e(0, 0));
   return {x.v(0, 0) - e, x.v(0, 0) + e};
 }
 
@@ -46,9 +46,9 @@ Interval in_binary64(Interval x, const Case& c, std::size_t window) {
 }
 
 /// A sum of item weights in fp32: the float of an integer; else one rounding a weight and an addition.
-Interval counted_in_fp32(long double n, const Case& c, std::size_t window) {
+Interval counted_in_fp32(const Declared& declared, long double n, const Case& c, std::size_t window) {
   if (n == std::floor(n)) return rounded_to_float({n, n});
-  return widened({n, n}, gam(2 * static_cast<double>(rows_of(c, window)), single().u()));
+  return widened({n, n}, gam(2 * static_cast<double>(rows_of(c, window)), single(declared).u()));
 }
 
 /// The quotient by a positive divisor. Undecided where it may be 0.
@@ -100,21 +100,23 @@ Interval divided_twice(const Declared& declared, const Case& c, std::size_t wind
   const long double first = one_factor ? 1 : micro_batches(c, window);
   const long double second = one_factor ? by : micro_batch_items<long double>(c, window, micro_batch);
   const auto divided = [&](Interval x, long double n) {
-    return rounded_to_float(quotient(x, counted_in_fp32(n, c, window)));
+    return rounded_to_float(quotient(x, counted_in_fp32(declared, n, c, window)));
   };
   const bool multiplied = !is_power_of_two(rank_multiple(c));
   if (first * second == by && !multiplied) return divided(divided(scale, first), second);
   const int operations = multiplied ? 3 : 2;
-  const Interval exact = widened(quotient(scale, counted_in_fp32(by, c, window)), gam(operations, single().u()));
-  const long double lost = operations * rank_multiple(c) * single().underflow();
+  const Interval exact =
+      widened(quotient(scale, counted_in_fp32(declared, by, c, window)), gam(operations, single(declared).u()));
+  const long double lost = operations * rank_multiple(c) * single(declared).underflow();
   return {exact.low - lost, exact.high + lost};
 }
 
 Interval factor_interval(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                          const Expected& scale, long double by) {
-  const Interval over = times(around(scale), rank_multiple(c));
+  const Interval over = times(around(declared, scale), rank_multiple(c));
   if (declared.claims.factor == "binary64") return rounded_to_float(in_binary64(quotient(over, {by, by}), c, window));
-  if (declared.claims.factor == "fp32") return rounded_to_float(quotient(over, counted_in_fp32(by, c, window)));
+  if (declared.claims.factor == "fp32")
+    return rounded_to_float(quotient(over, counted_in_fp32(declared, by, c, window)));
   return divided_twice(declared, c, window, micro_batch, over, by);
 }
 
@@ -140,7 +142,7 @@ Expected predicted_factor(const Declared& declared, const Case& c, std::size_t w
 Expected inverse_scale(const Declared& declared, const Case& c, std::size_t window, const Expected& scale) {
   const long double whole = by_window(declared) ? window_divisor(c, window) : 1;
   if (whole == 0) return scalar(0);
-  const Interval s = around(scale);
+  const Interval s = around(declared, scale);
   const Interval inverse = quotient({1 / whole, 1 / whole}, s);
   return held_factor(1 / (scale.v(0, 0) * whole), rounded_to_float(in_binary64(inverse, c, window)));
 }

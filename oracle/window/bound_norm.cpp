@@ -23,14 +23,14 @@ double squared(double x) { return x * x; }
 
 double NormTerms::count() const { return std::accumulate(counts.begin(), counts.end(), 0.0); }
 
-void NormTerms::add(const Choice& clip, const Expected& gradient) {
+void NormTerms::add(const Declared& declared, const Choice& clip, const Expected& gradient) {
   const NormOrder order = norm_of(clip);
   counts.push_back(0);
   each_stretch(gradient, [&](const Expected& next) {
     counts.back() += static_cast<double>(next.v.size());
     for (Eigen::Index i = 0; i < next.v.size(); ++i) {
       const long double exact = std::fabs(next.v.data()[i]);
-      const double v = static_cast<double>(exact), bound = incoming(next.e.data()[i]);
+      const double v = static_cast<double>(exact), bound = declared.incoming(next.e.data()[i]);
       finite = finite && std::isfinite(v);
       largest_e = std::max(largest_e, bound);
       sum_e += bound;
@@ -56,9 +56,9 @@ void NormTerms::add(const Choice& clip, const NormTerms& more) {
   counts.insert(counts.end(), more.counts.begin(), more.counts.end());
 }
 
-NormTerms NormTerms::times(const Choice& clip, const Expected& factor) const {
-  const Arithmetic fp32 = single();
-  const Bounded by = element(factor, 0, 0);
+NormTerms NormTerms::times(const Declared& declared, const Choice& clip, const Expected& factor) const {
+  const Arithmetic fp32 = single(declared);
+  const Bounded by = element(declared, factor, 0, 0);
   const double size = (std::fabs(by.v) + by.e) * inflation;
   const bool exact = by.e == 0 && is_signed_power_of_two(by.v);
   const double off = (by.e + (exact ? 0 : fp32.u() * size)) * inflation;  // of each product, relative to |v| + e
@@ -91,14 +91,15 @@ NormTerms terms_of_squares(double count, double sum_of_squares) {
 // The norm over all parameters, (clip.1), the clip coefficient, and clipping.
 namespace {
 
-double flushed_by_an_atomic() { return sources().accumulation * 0x1p-125; }
+constexpr double flushed_by_an_atomic = 0x1p-125;
 
 using Term = std::function<double(double size)>;  // of the sum, by an element's magnitude
 using AdditionsOf = std::function<double(const KernelClaim& claim, const Term& term)>;
 
 /// What the additions of all terms cost, relative to what they add up to: by the order that is claimed, for these
 /// sizes.
-double relative_growth(const KernelClaim& claim, const ExpectedTensors& gradients, const Term& term) {
+double relative_growth(const Declared& declared, const KernelClaim& claim, const ExpectedTensors& gradients,
+                       const Term& term) {
   std::vector<std::vector<double>> tensors;
   std::vector<double> counts;
   double all = 0;
@@ -109,12 +110,12 @@ double relative_growth(const KernelClaim& claim, const ExpectedTensors& gradient
     if (claim.additions.empty()) continue;
     each_stretch(g, [&](const Expected& next) {
       for (Eigen::Index i = 0; i < next.v.size(); ++i) {
-        sizes.push_back(term(std::fabs(static_cast<double>(next.v.data()[i])) + incoming(next.e.data()[i])));
+        sizes.push_back(term(std::fabs(static_cast<double>(next.v.data()[i])) + declared.incoming(next.e.data()[i])));
         all += sizes.back();
       }
     });
   }
-  const double u = single().u(), deepest = gam(height_of(claim, counts), u);
+  const double u = single(declared).u(), deepest = gam(height_of(claim, counts), u);
   const bool in_chunks = !claim.additions.empty() && claim.additions.front().kind == SumStep::chunks;
   if (!in_chunks || !(all > 0 && all < infinite)) return deepest;
   return std::min(deepest, cost_of(claim.additions, u, tensors).growth / all * inflation);
@@ -122,10 +123,9 @@ double relative_growth(const KernelClaim& claim, const ExpectedTensors& gradient
 
 /// sqrt of a sum of squares: the inputs move it by at most |e|_2; the additions by `growth` relatively, each square's
 /// rounding by u more, and what underflows; the root rounds once.
-double two_norm_error(const NormTerms& all, double value, double additions, bool atomics) {
-  const Arithmetic fp32 = single();
+double two_norm_error(const Arithmetic& fp32, const NormTerms& all, double value, double additions, bool atomics) {
   const double growth = additions + fp32.u() * (1 + additions), moved = std::sqrt(all.squares_e);
-  const double lost = all.count() * (fp32.underflow() + (atomics ? flushed_by_an_atomic() : 0));
+  const double lost = all.count() * (fp32.underflow() + (atomics ? fp32.accumulated(flushed_by_an_atomic) : 0));
   if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
   const double relative = growth < 1 ? 1 - std::sqrt(1 - growth) : 1;
   const double before_root = moved + relative * (value + moved) + std::sqrt(lost);
@@ -138,32 +138,33 @@ Expected norm(const Declared& declared, const Choice& clip, const NormTerms& ter
   if (!terms.finite) return scalar(exact, terms.largest_e < infinite ? 0 : infinite);
   if (order == NormOrder::largest) return scalar(exact, terms.largest_e);
   const KernelClaim& claim = claim_of(declared, "norm");
+  const Arithmetic fp32 = single(declared);
   if (order == NormOrder::one) {
     const double growth = growth_of(claim, [](double size) { return size; });
-    const bool overflows = !(terms.sum * (1 + growth) < single().threshold());
-    const double lost = claim.global_float_atomics ? terms.count() * flushed_by_an_atomic() : 0;
+    const bool overflows = !(terms.sum * (1 + growth) < fp32.threshold());
+    const double lost = claim.global_float_atomics ? terms.count() * fp32.accumulated(flushed_by_an_atomic) : 0;
     return scalar(exact, overflows ? infinite : (terms.sum_e + growth * terms.sum + lost) * inflation);
   }
   const double growth = growth_of(claim, [](double size) { return size * size; });
-  return scalar(exact, two_norm_error(terms, static_cast<double>(exact), growth, claim.global_float_atomics));
+  return scalar(exact, two_norm_error(fp32, terms, static_cast<double>(exact), growth, claim.global_float_atomics));
 }
 
 }  // namespace
 
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients) {
   NormTerms terms;
-  for (const auto& [name, gradient] : gradients) terms.add(clip, gradient);
-  return norm(declared, clip, terms,
-              [&](const KernelClaim& claim, const Term& term) { return relative_growth(claim, gradients, term); });
+  for (const auto& [name, gradient] : gradients) terms.add(declared, clip, gradient);
+  return norm(declared, clip, terms, [&](const KernelClaim& claim, const Term& term) {
+    return relative_growth(declared, claim, gradients, term);
+  });
 }
 
 namespace {
 
 /// The sum before its root. The inputs move it by at most sum (|v| + e)^2 - v^2, sums of `count` binary64 numbers each.
-double squares_error(const NormTerms& all, double additions, bool atomics) {
-  const Arithmetic fp32 = single();
+double squares_error(const Arithmetic& fp32, const NormTerms& all, double additions, bool atomics) {
   const double growth = additions + fp32.u() * (1 + additions);
-  const double lost = all.count() * (fp32.underflow() + (atomics ? flushed_by_an_atomic() : 0));
+  const double lost = all.count() * (fp32.underflow() + (atomics ? fp32.accumulated(flushed_by_an_atomic) : 0));
   if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
   const double moved = all.squares_e > 0 ? all.squares - static_cast<double>(all.power_sum) : 0;
   const double summed_in_binary64 = all.squares_e > 0 ? 2 * all.count() * 0x1p-53 * all.squares : 0;
@@ -175,22 +176,25 @@ double squares_error(const NormTerms& all, double additions, bool atomics) {
 Expected squares_of(const Declared& declared, const ExpectedTensors& gradients) {
   const Choice two{"global_norm", {{"norm", std::string("2")}}};
   NormTerms terms;
-  for (const auto& [name, gradient] : gradients) terms.add(two, gradient);
+  for (const auto& [name, gradient] : gradients) terms.add(declared, two, gradient);
   if (!terms.finite) return scalar(terms.power_sum, terms.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(declared, "norm");
-  const double growth = relative_growth(claim, gradients, [](double size) { return size * size; });
-  return scalar(terms.power_sum, squares_error(terms, growth, claim.global_float_atomics));
+  const double growth = relative_growth(declared, claim, gradients, [](double size) { return size * size; });
+  return scalar(terms.power_sum, squares_error(single(declared), terms, growth, claim.global_float_atomics));
 }
 
 Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms) {
-  return norm(declared, clip, terms,
-              [&](const KernelClaim& claim, const Term&) { return gam(height_of(claim, terms.counts), single().u()); });
+  return norm(declared, clip, terms, [&](const KernelClaim& claim, const Term&) {
+    return gam(height_of(claim, terms.counts), single(declared).u());
+  });
 }
 
-Expected coefficient(const Choice& clip, const Expected& norm) { return clip_rules(clip).coefficient(clip, norm); }
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm) {
+  return clip_rules(clip).coefficient(declared, clip, norm);
+}
 
-Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient) {
-  return clip_rules(clip).clipped(clip, coefficient, gradient);
+Expected clipped(const Declared& declared, const Choice& clip, const Expected& coefficient, const Expected& gradient) {
+  return clip_rules(clip).clipped(declared, clip, coefficient, gradient);
 }
 
 Matrix<float> rounded_clip(const Choice& clip, float coefficient, const FloatsRef& gradient) {
@@ -204,12 +208,12 @@ StepRate step_rate(const Choice& schedule, std::int64_t step) {
 }
 
 StepRate few_roundings(long double exact, long double size) {
-  return {exact, size * 0x1p-49L, 8 * single().u() * static_cast<double>(size)};
+  return {exact, size * 0x1p-49L, 8 * (0x1p-24 * pays) * static_cast<double>(size)};
 }
 
 Bounded held_rate(const Declared& declared, const StepRate& rate) {
   Bounded held = constant(rate.exact, rate.margin + std::fabs(rate.exact) * 0x1p-49L);
-  if (declared.claims.constants != "binary64") held.e += rate.in_fp32;
+  if (declared.claims.constants != "binary64") held.e += single(declared).accumulated(rate.in_fp32);
   return held;
 }
 

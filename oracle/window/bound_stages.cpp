@@ -13,12 +13,6 @@
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
-namespace {
-
-Bounded as_bounded_store(const Format& to, Bounded x) { return Arithmetic(to).store(x); }
-
-}  // namespace
-
 Expected scalar(long double v, double e) {
   Expected x{Matrix<long double>(1, 1), Matrix<double>(1, 1)};
   x.v(0, 0) = v;
@@ -26,14 +20,20 @@ Expected scalar(long double v, double e) {
   return x;
 }
 
-Expected cast(const Format& to, const Expected& x) {
-  return joined(x.v, each([&](Bounded a) { return as_bounded_store(to, a); }, x));
+Expected cast(const Declared& declared, const Format& to, const Expected& x) {
+  const Arithmetic storage(declared, to);
+  return joined(declared, x.v,
+                each(
+                    declared, [&](Bounded a) { return storage.store(a); }, x));
 }
 
-Expected scaled(const Expected& x, const Expected& factor) {
-  const Arithmetic fp32 = single();
-  const Bounded by = bounded_scalar(factor);
-  return joined([&] { return x.v * factor.v(0, 0); }, each([&](Bounded a) { return fp32.mul(a, by); }, x));
+Expected scaled(const Declared& declared, const Expected& x, const Expected& factor) {
+  const Arithmetic fp32 = single(declared);
+  const Bounded by = bounded_scalar(declared, factor);
+  return joined(
+      declared, [&] { return x.v * factor.v(0, 0); },
+      each(
+          declared, [&](Bounded a) { return fp32.mul(a, by); }, x));
 }
 
 Expected decayed(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
@@ -46,10 +46,11 @@ namespace {
 /// (running_statistics.1), or with the correction n / (n - 1) (running_statistics.2), stored.
 BoundedMatrix moved(const Declared& declared, const Layer& layer, const Expected& running, const Expected& batch,
                     Bounded correction) {
-  const Arithmetic fp32 = single(), master(declared.master);
+  const Arithmetic fp32 = single(declared), master(declared, declared.master);
   const Decimal& momentum = layer.number("momentum");
   const Bounded keep = one_minus(declared, momentum), take = constant(momentum);
   return each(
+      declared,
       [&](Bounded r, Bounded value) {
         const Bounded sum = fp32.add(fp32.mul(keep, r), fp32.mul(take, fp32.mul(value, correction)));
         return master.store(sum);
@@ -60,15 +61,16 @@ BoundedMatrix moved(const Declared& declared, const Layer& layer, const Expected
 }  // namespace
 
 Expected running_mean(const Declared& declared, const Layer& layer, const Expected& running, const Expected& mean) {
-  return joined(running_mean<long double>(layer, running.v, mean.v), moved(declared, layer, running, mean, {1, 0}));
+  return joined(declared, running_mean<long double>(layer, running.v, mean.v),
+                moved(declared, layer, running, mean, {1, 0}));
 }
 
 Expected running_var(const Declared& declared, const Layer& layer, const Expected& running, const Expected& biased_var,
                      std::int64_t rows) {
   const auto n = static_cast<double>(rows);
   const long double exact = static_cast<long double>(n) / static_cast<long double>(n - 1);
-  const Bounded correction = derived_constant(declared, exact, single().div({n, 0}, {n - 1, 0}));
-  return joined(running_var<long double>(layer, running.v, biased_var.v, rows),
+  const Bounded correction = derived_constant(declared, exact, single(declared).div({n, 0}, {n - 1, 0}));
+  return joined(declared, running_var<long double>(layer, running.v, biased_var.v, rows),
                 moved(declared, layer, running, biased_var, correction));
 }
 
@@ -78,8 +80,9 @@ ExpectedScale first_scale(const Choice& loss_scale) {
   return {scalar(exact.scale, written == nullptr ? 0 : constant(*written).e), exact.growth_counter};
 }
 
-ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite) {
-  return checks_overflow(loss_scale) ? scale_rules(loss_scale).after(loss_scale, now, found_non_finite) : now;
+ExpectedScale scale_after(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
+                          bool found_non_finite) {
+  return checks_overflow(loss_scale) ? scale_rules(loss_scale).after(declared, loss_scale, now, found_non_finite) : now;
 }
 
 // Accumulation buffers of every format: one addition, a compensated sum, a GEMM's epilogue. Derivations:
@@ -87,14 +90,14 @@ ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bo
 namespace {
 
 /// fl32(A + g), stored in A.
-Bounded plain(const Arithmetic& store, Bounded buffer, Bounded gradient) {
-  return store.store(single().add(buffer, gradient));
+Bounded plain(const Declared& declared, const Arithmetic& store, Bounded buffer, Bounded gradient) {
+  return store.store(single(declared).add(buffer, gradient));
 }
 
 /// The gradient in A: as it is where A holds every number of the storage format.
 Bounded converted(const Declared& declared, Bounded gradient) {
   const bool held = declared.accumulate.p == 24 || declared.accumulate.p == declared.storage.p;
-  return held ? gradient : Arithmetic(declared.accumulate).store(gradient);
+  return held ? gradient : Arithmetic(declared, declared.accumulate).store(gradient);
 }
 
 /// One addition in A.
@@ -107,14 +110,14 @@ Bounded compensated(const Arithmetic& in, Bounded buffer, Bounded gradient) {
 }
 
 Bounded one_addition(const Declared& declared, const std::string& algorithm, Bounded a, Bounded g) {
-  const Arithmetic in(declared.accumulate);
-  if (algorithm.empty() || algorithm == "plain") return plain(in, a, g);
+  const Arithmetic in(declared, declared.accumulate);
+  if (algorithm.empty() || algorithm == "plain") return plain(declared, in, a, g);
   if (algorithm == "native") return native(in, a, converted(declared, g));
   if (algorithm == "kahan") return compensated(in, a, converted(declared, g));
   if (algorithm != "any") {
     throw std::logic_error("accumulation by '" + algorithm + "' has no bound; expected plain, native, kahan or any");
   }
-  const Bounded first = plain(in, a, g), second = native(in, a, converted(declared, g));
+  const Bounded first = plain(declared, in, a, g), second = native(in, a, converted(declared, g));
   return wider(wider(first, second), compensated(in, a, converted(declared, g)));
 }
 
@@ -138,12 +141,14 @@ struct Compensated {
 
 Expected accumulated(const Declared& declared, const Expected& buffer, const Expected& gradient) {
   const std::string& algorithm = claim_of(declared, "accumulate").algorithm;
-  return joined(buffer.v + gradient.v,
-                each([&](Bounded a, Bounded g) { return one_addition(declared, algorithm, a, g); }, buffer, gradient));
+  return joined(
+      declared, buffer.v + gradient.v,
+      each(
+          declared, [&](Bounded a, Bounded g) { return one_addition(declared, algorithm, a, g); }, buffer, gradient));
 }
 
 Expected compensated_sum(const Declared& declared, const std::vector<Expected>& gradients) {
-  const Arithmetic in(declared.accumulate);
+  const Arithmetic in(declared, declared.accumulate);
   Expected sum{Matrix<long double>::Zero(gradients.at(0).v.rows(), gradients.at(0).v.cols()), {}};
   for (const Expected& g : gradients) sum.v += g.v;
   const auto element = [&](Eigen::Index i) -> Bounded {
@@ -152,7 +157,7 @@ Expected compensated_sum(const Declared& declared, const std::vector<Expected>& 
     bool spoilt = false;  // an infinity makes the compensation NaN, and with it every later sum
     for (const Expected& g : gradients) {
       spoilt = spoilt || !std::isfinite(state.addends.v);
-      state.add(in, converted(declared, {static_cast<double>(g.v.data()[i]), incoming(g.e.data()[i])}));
+      state.add(in, converted(declared, {static_cast<double>(g.v.data()[i]), declared.incoming(g.e.data()[i])}));
       largest = std::max(largest, state.held);
     }
     const double off = state.addends.e < infinite ? 0 : infinite;
@@ -167,14 +172,15 @@ Expected compensated_sum(const Declared& declared, const std::vector<Expected>& 
     bound.v.data()[i] = x.v;
     bound.e.data()[i] = x.e;
   }
-  return joined(sum.v, bound);
+  return joined(declared, sum.v, bound);
 }
 
 Expected accumulated_by_gemm(const Declared& declared, const Expected& buffer, const Expected& a, const Expected& b) {
   const bool empty = (buffer.v.array() == 0).all() && (buffer.e.array() == 0).all();
-  const BoundedMatrix sum = empty ? product(declared, BoundedMatrix(a), BoundedMatrix(b))
-                                  : product_onto(declared, BoundedMatrix(buffer), BoundedMatrix(a), BoundedMatrix(b));
-  return joined(buffer.v + a.v * b.v, stored(declared.accumulate, sum));
+  const BoundedMatrix sum = empty ? product(declared, BoundedMatrix(declared, a), BoundedMatrix(declared, b))
+                                  : product_onto(declared, BoundedMatrix(declared, buffer), BoundedMatrix(declared, a),
+                                                 BoundedMatrix(declared, b));
+  return joined(declared, buffer.v + a.v * b.v, stored(declared, declared.accumulate, sum));
 }
 
 // Stages that are one correctly rounded operation: their bits are predicted.

@@ -25,11 +25,11 @@ struct NormTerms {
 
   double count() const;
   /// One tensor more, by the norm that `clip` takes.
-  void add(const Choice& clip, const Expected& gradient);
+  void add(const Declared& declared, const Choice& clip, const Expected& gradient);
   /// The terms of further tensors.
   void add(const Choice& clip, const NormTerms& more);
   /// The terms of every element times `factor`, a scalar, rounded to fp32 as `scaled` bounds it.
-  NormTerms times(const Choice& clip, const Expected& factor) const;
+  NormTerms times(const Declared& declared, const Choice& clip, const Expected& factor) const;
 };
 
 /// The terms of the 2-norm where an observer who saw all `count` elements, fp32 or narrower, added their squares up in
@@ -88,7 +88,7 @@ Expected predicted_constant(const Expected& constant);
 /// 1 when an element of a buffer is not finite.
 bool any_non_finite(const Tensor& buffer);
 
-Expected cast(const Format& to, const Expected& x);
+Expected cast(const Declared& declared, const Format& to, const Expected& x);
 /// buffer + gradient by the claimed algorithm, one step. A compensated sum carries an unseen compensation of at most
 /// 4 u |buffer|. Throws std::logic_error for an algorithm without a bound.
 Expected accumulated(const Declared& declared, const Expected& buffer, const Expected& gradient);
@@ -97,7 +97,7 @@ Expected compensated_sum(const Declared& declared, const std::vector<Expected>& 
 /// The epilogue form: a GEMM with beta = 1, buffer + a b [m, k] [k, n], stored once in the accumulate format. A buffer
 /// of exact zeros costs no addition.
 Expected accumulated_by_gemm(const Declared& declared, const Expected& buffer, const Expected& a, const Expected& b);
-Expected scaled(const Expected& x, const Expected& factor);
+Expected scaled(const Declared& declared, const Expected& x, const Expected& factor);
 
 /// c of micro-batch k, (divisor.2), fp32 [1, 1]. With `divide: window` the divisor of the window (N, or K) enters in
 /// inverse_scale instead. Claim `factor` says how it is rounded.
@@ -116,8 +116,8 @@ Expected norm(const Declared& declared, const Choice& clip, const NormTerms& ter
 /// The sum of their squares, fp32 [1, 1]: the 2-norm before its root.
 Expected squares_of(const Declared& declared, const ExpectedTensors& gradients);
 /// The coefficient of a clip by norm, and what it leaves of a gradient.
-Expected coefficient(const Choice& clip, const Expected& norm);
-Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm);
+Expected clipped(const Declared& declared, const Choice& clip, const Expected& coefficient, const Expected& gradient);
 
 /// A step's rate, exactly, and what its derivation may be off before it is rounded: in binary64 by `margin`, with claim
 /// `constants: fp32` by `in_fp32`. A power is off by its factor's own rounding as many times over.
@@ -148,7 +148,8 @@ struct ExpectedScale {
   std::int64_t growth_counter;
 };
 ExpectedScale first_scale(const Choice& loss_scale);
-ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite);
+ExpectedScale scale_after(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
+                          bool found_non_finite);
 
 // The bits of the window's stages that a subject claims to compute as kernels/arithmetic.md writes them, from the bits
 // they read. Nothing where the claim is missing, or a constant may be either of two floats.

@@ -53,11 +53,11 @@ Format added_in(const Declared& declared, RankRounding rounding) {
 
 /// A sum as it travels on.
 Bounded stored(const Declared& declared, RankRounding rounding, Bounded sum) {
-  return rounding == RankRounding::once ? Arithmetic(declared.accumulate).store(sum) : sum;
+  return rounding == RankRounding::once ? Arithmetic(declared, declared.accumulate).store(sum) : sum;
 }
 
-Bounded read(const Expected& x, Eigen::Index i) {
-  return {static_cast<double>(x.v.data()[i]), incoming(x.e.data()[i])};
+Bounded read(const Declared& declared, const Expected& x, Eigen::Index i) {
+  return {static_cast<double>(x.v.data()[i]), declared.incoming(x.e.data()[i])};
 }
 
 }  // namespace
@@ -91,31 +91,31 @@ Matrix<long double> exact_sum(const std::vector<const Expected*>& addends) {
 
 Expected summed_in_any_order(const Declared& declared, const std::vector<const Expected*>& addends,
                              RankRounding rounding) {
-  const Arithmetic in(added_in(declared, rounding));
+  const Arithmetic in(declared, added_in(declared, rounding));
   const Matrix<long double> exact = exact_sum(addends);
   BoundedMatrix bound(exact.rows(), exact.cols());
   for (Eigen::Index i = 0; i < exact.size(); ++i) {
     Addends terms;
-    for (const Expected* each : addends) terms.add(read(*each, i));
+    for (const Expected* each : addends) terms.add(read(declared, *each, i));
     bound.set(i, stored(declared, rounding, in.sum(terms)));
   }
-  return joined(exact, bound);
+  return joined(declared, exact, bound);
 }
 
 Expected summed_over_ranks(const Declared& declared, const PlaceInBucket& place,
                            const std::vector<const Expected*>& addends, RankRounding rounding) {
   if (!claims_an_order(algorithm_of(declared))) return summed_in_any_order(declared, addends, rounding);
-  const Arithmetic in(added_in(declared, rounding));
+  const Arithmetic in(declared, added_in(declared, rounding));
   Orders orders(declared, static_cast<int>(addends.size()));
   const Matrix<long double> exact = exact_sum(addends);
   BoundedMatrix bound(exact.rows(), exact.cols());
   std::vector<Bounded> values(addends.size());
   for (Eigen::Index i = 0; i < exact.size(); ++i) {
-    for (std::size_t rank = 0; rank < addends.size(); ++rank) values[rank] = read(*addends[rank], i);
+    for (std::size_t rank = 0; rank < addends.size(); ++rank) values[rank] = read(declared, *addends[rank], i);
     const Bounded sum = added(orders.of(place.chunk_of(i)), values, [&](Bounded x, Bounded y) { return in.add(x, y); });
     bound.set(i, stored(declared, rounding, sum));
   }
-  return joined(exact, bound);
+  return joined(declared, exact, bound);
 }
 
 Declared of_the_wire(const Declared& declared, const Case& c) {
@@ -129,11 +129,13 @@ Matrix<float> rounded_wire(const Declared& declared, const std::optional<RankFac
 }
 
 Expected on_the_wire(const Declared& declared, const std::optional<RankFactor>& factor, const Expected& x) {
-  if (!factor) return cast(declared.accumulate, x);
-  const Arithmetic in(declared.accumulate);
+  if (!factor) return cast(declared, declared.accumulate, x);
+  const Arithmetic in(declared, declared.accumulate);
   const auto off = static_cast<double>(std::fabs(static_cast<long double>(factor->held) - factor->exact));
   const Bounded by{static_cast<double>(factor->exact), off * inflation};
-  return joined(x.v * factor->exact, each([&](Bounded number) { return in.store(single().mul(number, by)); }, x));
+  return joined(declared, x.v * factor->exact,
+                each(
+                    declared, [&](Bounded number) { return in.store(single(declared).mul(number, by)); }, x));
 }
 
 Matrix<float> rounded_in_the_buffer(const Declared& declared, const Case& c, Matrix<float> sum) {
@@ -143,7 +145,7 @@ Matrix<float> rounded_in_the_buffer(const Declared& declared, const Case& c, Mat
 Expected in_the_buffer(const Declared& declared, const Case& c, Expected sum) {
   const Dtype wire = wire_of(c), buffer = c.precision.accumulate;
   const bool exact = wire == buffer || buffer == Dtype::fp32;  // holds every number of every wire
-  return exact ? std::move(sum) : cast(declared.accumulate, sum);
+  return exact ? std::move(sum) : cast(declared, declared.accumulate, sum);
 }
 
 namespace {
@@ -161,12 +163,12 @@ Expected norm_part(const Declared& declared, const Case& c, const ExpectedTensor
   return hands_over_squares(c) ? squares_of(declared, pieces) : norm(declared, c.recipe.clip, pieces);
 }
 
-Expected norm_of_parts(const Case& c, const PartsByStage<Expected>& parts) {
-  const Arithmetic in = single();
+Expected norm_of_parts(const Declared& declared, const Case& c, const PartsByStage<Expected>& parts) {
+  const Arithmetic in = single(declared);
   const NormOrder order = norm_of(c.recipe.clip);
   const bool squares = order == NormOrder::two && !hands_over_squares(c);
   const auto term = [&](const Expected& part) {
-    const Bounded p = bounded_scalar(part);
+    const Bounded p = bounded_scalar(declared, part);
     return squares ? in.mul(p, p) : p;
   };
   const auto joined = [&](const Bounded& a, const Bounded& b) {

@@ -94,7 +94,7 @@ using PartsByStage = std::vector<std::vector<Part>>;
 /// The norm's bits by those of all parts.
 float rounded_norm(const Case& c, const PartsByStage<float>& parts);
 /// The norm with its bound by those of all parts.
-Expected norm_of_parts(const Case& c, const PartsByStage<Expected>& parts);
+Expected norm_of_parts(const Declared& declared, const Case& c, const PartsByStage<Expected>& parts);
 
 // What ranks put together of a micro-step: the statistics of a batch_norm over all its rows, (batch_norm.1) to
 // (batch_norm.3), and the two sums of (batch_norm.5). Sums are added as a sum over ranks is (rank_stages.hpp), in fp32.

@@ -41,15 +41,15 @@ struct Columns {
   BoundedMatrix mean, var, rstd;
   Matrix<long double> exact_mean, exact_var;
 
-  void set(Eigen::Index j, const MeanAndVariance& found, Bounded eps, bool by_function) {
+  void set(const Declared& declared, Eigen::Index j, const MeanAndVariance& found, Bounded eps, bool by_function) {
     mean.set(0, j, shared(found.mean));
     var.set(0, j, shared(found.variance));
-    rstd.set(0, j, rstd_of(found.variance, eps, by_function));
+    rstd.set(0, j, rstd_of(declared, found.variance, eps, by_function));
   }
-  PooledStatistics joined_with(const Layer& layer) const {
+  PooledStatistics joined_with(const Declared& declared, const Layer& layer) const {
     const auto eps = number<long double>(layer.number("eps"));
-    return {joined(exact_mean, mean), joined(exact_var, var),
-            joined((exact_var.array() + eps).sqrt().inverse().matrix(), rstd)};
+    return {joined(declared, exact_mean, mean), joined(declared, exact_var, var),
+            joined(declared, (exact_var.array() + eps).sqrt().inverse().matrix(), rstd)};
   }
 };
 
@@ -75,12 +75,12 @@ PooledStatistics of_moments(const Declared& declared, const Layer& layer, const 
   for (Eigen::Index j = 0; j < columns.mean.cols(); ++j) {
     std::vector<Moment> parts;
     for (std::size_t r = 0; r < counts.size(); ++r)
-      parts.push_back(
-          {static_cast<double>(counts[r]), element(handed[r].at("mean"), 0, j), element(handed[r].at("var"), 0, j)});
-    columns.set(j, merged_moments(parts), constant(layer.number("eps")), by_function);
+      parts.push_back({static_cast<double>(counts[r]), element(declared, handed[r].at("mean"), 0, j),
+                       element(declared, handed[r].at("var"), 0, j)});
+    columns.set(declared, j, merged_moments(declared, parts), constant(layer.number("eps")), by_function);
     set_exact_moments(columns, j, counts, handed);
   }
-  return columns.joined_with(layer);
+  return columns.joined_with(declared, layer);
 }
 
 Expected sum_called(const Declared& declared, const std::string& name, std::size_t tensor, std::size_t tensors,
@@ -97,12 +97,12 @@ PooledStatistics of_sums(const Declared& declared, const Layer& layer, StepStati
   const Expected squares =
       in_one_pass ? sum_called(declared, "sum_squares", 1, 2, handed) : sum_called(declared, "squares", 0, 1, handed);
   const auto n = static_cast<long double>(count);
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(declared);
   const Bounded inverse = reciprocal(declared, static_cast<double>(count));
   Columns columns(sum.v.cols());
   for (Eigen::Index j = 0; j < columns.mean.cols(); ++j) {
-    const Bounded mean = fp32.mul(element(sum, 0, j), inverse);
-    const Bounded square = fp32.mul(element(squares, 0, j), inverse);
+    const Bounded mean = fp32.mul(element(declared, sum, 0, j), inverse);
+    const Bounded square = fp32.mul(element(declared, squares, 0, j), inverse);
     Bounded var = in_one_pass ? fp32.sub(square, fp32.mul(mean, mean)) : square;
     if (in_one_pass && !std::isfinite(var.v)) var.e = infinite;  // cutting at 0 may turn NaN into 0
     columns.exact_mean(j) = sum.v(0, j) / n;
@@ -112,14 +112,14 @@ PooledStatistics of_sums(const Declared& declared, const Layer& layer, StepStati
       columns.exact_var(j) = std::max(0.0L, columns.exact_var(j));
       var.v = std::max(0.0, var.v);
     }
-    columns.set(j, {mean, var}, constant(layer.number("eps")), by_function);
+    columns.set(declared, j, {mean, var}, constant(layer.number("eps")), by_function);
   }
-  return columns.joined_with(layer);
+  return columns.joined_with(declared, layer);
 }
 
-std::vector<Bounded> column_of(const Expected& x, Eigen::Index j) {
+std::vector<Bounded> column_of(const Declared& declared, const Expected& x, Eigen::Index j) {
   std::vector<Bounded> column;
-  for (Eigen::Index i = 0; i < x.v.rows(); ++i) column.push_back(element(x, i, j));
+  for (Eigen::Index i = 0; i < x.v.rows(); ++i) column.push_back(element(declared, x, i, j));
   return column;
 }
 
@@ -143,7 +143,7 @@ MeanAndVariance of_all_moments(const Declared& declared, const Sample& all,
     const MeanAndVariance rounded = sample_statistics(declared, own, held_by_subject(mine));
     parts.push_back({mine.n, {mine.mean, rounded.mean.e}, {mine.variance, rounded.variance.e}, mine.moved_mean});
   }
-  return merged_moments(parts, {all.moved_mean, all.passed_on()});
+  return merged_moments(declared, parts, {all.moved_mean, all.passed_on()});
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ PooledStatistics pooled_statistics(const Declared& declared, const Layer& layer,
     Matrix<long double> exact(0, 1);
     double height = 0;
     for (const Expected& own : rows) {
-      of_ranks.push_back(column_of(own, j));
+      of_ranks.push_back(column_of(declared, own, j));
       all.insert(all.end(), of_ranks.back().begin(), of_ranks.back().end());
       const Eigen::Index before = exact.rows();
       exact.conservativeResize(before + own.v.rows(), 1);
@@ -189,12 +189,12 @@ PooledStatistics pooled_statistics(const Declared& declared, const Layer& layer,
     const MeanAndVariance found = by == StepStatistics::moments ? of_all_moments(declared, sample, of_ranks)
                                   : by == StepStatistics::sums  ? one_pass(declared, height, sample)
                                                                 : two_pass(declared, height, sample);
-    columns.set(j, found, constant(layer.number("eps")), by_function);
+    columns.set(declared, j, found, constant(layer.number("eps")), by_function);
     const ExactMoments<long double> moments_of_all = moments(exact);
     columns.exact_mean(j) = moments_of_all.mean;
     columns.exact_var(j) = moments_of_all.var;
   }
-  return columns.joined_with(layer);
+  return columns.joined_with(declared, layer);
 }
 
 // One operation a line, as kernels/arithmetic.md writes them.

@@ -61,15 +61,16 @@ void certify_stages(const Case& c, const Trace& trace, const Expectations& judge
                     CertifiedRecord& record) {
   const std::set<std::string> drawn = drawn_taps(judged, state);
   if (drawn.empty()) return;
-  const oracle::CertifyingScope scope;
+  oracle::CertifiedCount count;
   const JudgeObserver observer([&](const Place& place, const Expected& certified, const Tensor&) {
     compare_certified(place.tap, judged.at(place.tap), certified.v, record);
   });
   Walk walk(c, trace, Lens::local);
+  walk.declared.asked.certified = &count;
   walk.wanted = &drawn;
   walk_all(walk);
-  record.stages += scope.evaluated();
-  record.undecided += scope.undecided();
+  record.stages += count.evaluated;
+  record.undecided += count.undecided;
 }
 
 bool is_small(const Case& c) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "oracle/tolerance/switches.hpp"
 #include "properties/lenses/value.hpp"
 
 namespace tally {
@@ -21,14 +20,12 @@ constexpr std::array<Term, 4> split{{{&Sources::input, &BoundTerms::input},
                                      {&Sources::storage, &BoundTerms::storage},
                                      {&Sources::function, &BoundTerms::function}}};
 
-/// What `rule` gives where a source of error is none.
-template <class Rule>
-auto evaluated_without(std::size_t source, const Rule& rule) {
-  Sources rest = oracle::sources();
-  rest.*split[source].source = 0;
-  const oracle::SourcesScope scope(rest);
-  const oracle::BoundsOnlyScope bounds_only;
-  return rule();
+/// Asked for bounds alone, where a source of error is none.
+oracle::Declared asked_without(const oracle::Declared& declared, std::size_t source) {
+  oracle::Asked rest = declared.asked;
+  rest.sources.*split[source].source = 0;
+  rest.bounds_only = true;
+  return oracle::with(declared, rest);
 }
 
 /// The terms of a bound, by what is left of it without each source.
@@ -44,25 +41,27 @@ BoundTerms terms_of(double bound, Without&& without) {
 }  // namespace
 
 const oracle::Expected& Evaluation::at(const std::string& output) {
-  if (!expected_) expected_ = rule_();
+  if (!expected_) expected_ = rule_(declared_);
   return expected_->at(output);
 }
 
 const oracle::Expected& Evaluation::counted(const std::string& output) {
-  const oracle::SpreadScope all_of_it(oracle::Spread::counted);
-  if (!counted_) counted_ = rule_();
+  oracle::Asked all_of_it = declared_.asked;
+  all_of_it.spread = oracle::Spread::counted;
+  if (!counted_) counted_ = rule_(oracle::with(declared_, all_of_it));
   return counted_->at(output);
 }
 
 oracle::ExpectedTensors Evaluation::tried(const oracle::TriedOrder& order) {
-  const oracle::TriedOrderScope scope(order);
-  const oracle::BoundsOnlyScope values_of_the_rule;
-  return rule_();
+  oracle::Asked values_of_the_rule = declared_.asked;
+  values_of_the_rule.order = &order;
+  values_of_the_rule.bounds_only = true;
+  return rule_(oracle::with(declared_, values_of_the_rule));
 }
 
 const oracle::Expected& Evaluation::without(std::size_t source, const std::string& output) {
   auto& expected = without_[source];
-  if (!expected) expected = evaluated_without(source, rule_);
+  if (!expected) expected = rule_(asked_without(declared_, source));
   return expected->at(output);
 }
 
@@ -71,13 +70,13 @@ BoundTerms Evaluation::terms(const std::string& output, Eigen::Index i) {
 }
 
 std::optional<BoundTerms> Evaluation::terms_by_row(const std::string& output, Eigen::Index row, Eigen::Index column) {
-  const auto bound = [&] {
-    const auto one = stretch(output, row, 1);
+  const auto bound = [&](const oracle::Declared& declared) {
+    const auto one = stretches_ ? stretches_(declared, output, row, 1) : std::nullopt;
     return one ? std::optional(one->e(0, column)) : std::nullopt;
   };
-  const auto all = bound();
+  const auto all = bound(declared_);
   if (!all) return {};
-  return terms_of(*all, [&](std::size_t k) { return evaluated_without(k, bound).value(); });
+  return terms_of(*all, [&](std::size_t k) { return bound(asked_without(declared_, k)).value(); });
 }
 
 oracle::Expected Output::expected() const {
@@ -101,13 +100,13 @@ TensorCheck judge(const Place& place, const Output& output, const Tensor& got, b
   return check;
 }
 
-Evaluation evaluation_of(std::function<oracle::Expected()> rule, Evaluation::Stretches stretches) {
-  const auto one_output = [rule = std::move(rule)] {
+Evaluation evaluation_of(const oracle::Declared& declared, OneOutput rule, Evaluation::Stretches stretches) {
+  const auto one_output = [rule = std::move(rule)](const oracle::Declared& asked) {
     oracle::ExpectedTensors outputs;
-    outputs.emplace("", rule());
+    outputs.emplace("", rule(asked));
     return outputs;
   };
-  return Evaluation(one_output, std::move(stretches));
+  return Evaluation(declared, one_output, std::move(stretches));
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedForward forward) {

@@ -17,21 +17,24 @@ namespace tally {
 // A rule of the oracle as a lens applies it: what it expects, and what the bound of one element is made of.
 
 /// One call of a rule, with several outputs by name. The rule is called at the first question, and once more for each
-/// source of error (oracle/tolerance/switches.hpp) at the first question for terms; what it refers to must last.
+/// source of error (oracle/tolerance/declared.hpp) at the first question for terms; what it refers to must last.
 class Evaluation {
  public:
-  using Rule = std::function<oracle::ExpectedTensors()>;
+  using Rule = std::function<oracle::ExpectedTensors(const oracle::Declared& declared)>;
   /// What the rule says of some rows of an output, where they need none of the others; nothing where they do.
-  using Stretches =
-      std::function<std::optional<oracle::Expected>(const std::string& output, Eigen::Index first, Eigen::Index rows)>;
-  explicit Evaluation(Rule rule, Stretches stretches = {}) : rule_(std::move(rule)), stretches_(std::move(stretches)) {}
+  using Stretches = std::function<std::optional<oracle::Expected>(
+      const oracle::Declared& declared, const std::string& output, Eigen::Index first, Eigen::Index rows)>;
+  /// `declared`, which must last, says what is asked of the rule at the first question.
+  Evaluation(const oracle::Declared& declared, Rule rule, Stretches stretches = {})
+      : declared_(declared), rule_(std::move(rule)), stretches_(std::move(stretches)) {}
+  const oracle::Declared& declared() const { return declared_; }
 
   const oracle::Expected& at(const std::string& output);
   /// Rows first .. first + rows - 1 of at(), computed by themselves; nothing where that cannot be.
   std::optional<oracle::Expected> stretch(const std::string& output, Eigen::Index first, Eigen::Index rows) {
-    return stretches_ ? stretches_(output, first, rows) : std::nullopt;
+    return stretches_ ? stretches_(declared_, output, first, rows) : std::nullopt;
   }
-  /// The same with addends that are alike counted, where at() leaves them out (oracle/tolerance/switches.hpp).
+  /// The same with addends that are alike counted, where at() leaves them out.
   const oracle::Expected& counted(const std::string& output);
   /// What a right kernel may come to that adds up in this order (oracle/tolerance/summation.hpp).
   oracle::ExpectedTensors tried(const oracle::TriedOrder& order);
@@ -43,6 +46,7 @@ class Evaluation {
  private:
   const oracle::Expected& without(std::size_t source, const std::string& output);
 
+  const oracle::Declared& declared_;
   Rule rule_;
   Stretches stretches_;
   std::optional<oracle::ExpectedTensors> expected_, counted_;
@@ -64,7 +68,8 @@ struct Output {
 TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split);
 
 /// A rule with one output, which has no name.
-Evaluation evaluation_of(std::function<oracle::Expected()> rule, Evaluation::Stretches stretches = {});
+using OneOutput = std::function<oracle::Expected(const oracle::Declared& declared)>;
+Evaluation evaluation_of(const oracle::Declared& declared, OneOutput rule, Evaluation::Stretches stretches = {});
 
 /// "y", "mean", "var", "rstd", "lse".
 oracle::ExpectedTensors named(oracle::ExpectedForward forward);

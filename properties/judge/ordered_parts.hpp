@@ -13,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/tolerance/switches.hpp"
-
 namespace tally {
 
 /// How many threads one case may use; 1 unless set. A campaign uses the other cores for other cases.
@@ -28,7 +26,7 @@ class MadeAhead {
   using Made = decltype(std::declval<const Make&>()(std::size_t{0}));
 
   MadeAhead(std::size_t n, int threads, const Make& make)
-      : n_(n), in_front_(4 * static_cast<std::size_t>(threads)), make_(make), asked_(oracle::spread_in_force) {
+      : n_(n), in_front_(4 * static_cast<std::size_t>(threads)), make_(make) {
     for (int i = 1; i < threads; ++i) others_.emplace_back([this] { work(); });
   }
   MadeAhead(const MadeAhead&) = delete;
@@ -82,7 +80,6 @@ class MadeAhead {
   }
 
   void work() {
-    const oracle::SpreadScope scope(asked_);
     std::unique_lock lock(all_);
     while (begun_ < n_) {
       if (may_begin())
@@ -97,14 +94,12 @@ class MadeAhead {
   std::size_t n_, taken_ = 0, begun_ = 0;
   const std::size_t in_front_;
   const Make& make_;
-  const oracle::Spread asked_;
   std::map<std::size_t, Ready> ready_;
   std::vector<std::thread> others_;
 };
 
 /// Calls take(make(i)) for i = 0, 1, … below n, until take says false: `take` here and in order, `make` on several
-/// threads ahead of it. True where it never said so. `make` sees what this thread asks of the rules of spread alone
-/// (oracle/tolerance/switches.hpp), no other scope.
+/// threads ahead of it. True where it never said so.
 template <class Make, class Take>
 bool taken_in_order(std::size_t n, int threads, const Make& make, Take&& take) {
   const auto as_many = static_cast<int>(std::min(n, static_cast<std::size_t>(std::max(1, threads))));

@@ -10,7 +10,6 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/tensors/bytes.hpp"
-#include "oracle/tolerance/switches.hpp"
 #include "properties/judge/bound_terms.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/verdict.hpp"
@@ -194,14 +193,13 @@ OverflowFound worse(OverflowFound a, OverflowFound b) {
 
 /// What one piece adds to every window's buffers, from the taps or from the case alone.
 void add_buffers(const PieceOfCapture& part, bool from_taps, WholeModel& whole) {
-  const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   Walk walk(part.c, part.trace, from_taps ? Lens::group : Lens::end_to_end);
   walk.judges = false;
   for (walk.window = 0; walk.window < static_cast<int>(part.c.windows.size()); ++walk.window) {
     walk_to_buffers(walk);
     BuffersOfAll& all = from_taps ? whole[walk.window].seen : whole[walk.window].expected;
     all.overflow = worse(all.overflow, overflow_of(walk.buffers));
-    for (const auto& [p, buffer] : walk.buffers) all.terms.add(part.c.recipe.clip, *buffer.read());
+    for (const auto& [p, buffer] : walk.buffers) all.terms.add(walk.declared, part.c.recipe.clip, *buffer.read());
   }
 }
 
@@ -209,7 +207,8 @@ void add_buffers(const PieceOfCapture& part, bool from_taps, WholeModel& whole) 
 void add_tapped(const PieceOfCapture& part, const TapName& name, std::optional<oracle::NormTerms>& terms) {
   const Tensor* tapped = part.trace.find(name.view());
   if (tapped == nullptr) terms.reset();
-  if (terms) terms->add(part.c.recipe.clip, oracle::only_read(*tapped));
+  if (terms)
+    terms->add(oracle::declared(part.c.precision, part.trace.claims), part.c.recipe.clip, oracle::only_read(*tapped));
 }
 
 /// The bits that were seen of gradients, and of what the overflow check reads.

@@ -116,11 +116,17 @@ void backward_alone(Walk& walk, std::size_t i) {
                        read.others.pointers()};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
   const auto whole = is_fused_head(walk, i) ? oracle::head_backward : rule.backward;
-  const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
-    return rule.output_rows(pass, output, *Walk::read(layer, read.x), *Walk::read(layer, read.dy), first, rows);
+  const Evaluation::Stretches some_rows = [&](const oracle::Declared& declared, const std::string& output,
+                                              Eigen::Index first, Eigen::Index rows) {
+    return rule.output_rows(pass.asked(declared), output, *Walk::read(layer, read.x), *Walk::read(layer, read.dy),
+                            first, rows);
   };
-  Evaluation backward([&] { return named(whole(pass, *Walk::read(layer, read.x), *Walk::read(layer, read.dy))); },
-                      rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
+  Evaluation backward(
+      walk.declared,
+      [&](const oracle::Declared& declared) {
+        return named(whole(pass.asked(declared), *Walk::read(layer, read.x), *Walk::read(layer, read.dy)));
+      },
+      rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{[&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), read.dy.floats()); }};
   const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
   for (const RowStatistic& each : layer.contract->backward_statistics)
@@ -149,23 +155,23 @@ void backward_together(Walk& walk, std::size_t i, int first, int last) {
   }
   walk.micro_batch = -1;
   if (!complete) return;
-  const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
+  const auto expected = [&](const oracle::Declared& declared, Eigen::Index first_row, Eigen::Index count) {
     const BoundPass pass{*layer.layer,
                          walk.read(layer, read.inputs),
                          count < 0 ? oracle::Cut{} : oracle::Cut{count},
-                         walk.declared,
+                         declared,
                          {},
                          count < 0 || walk.is_local() || layer.gives_dx};
     const Expected all_dy = stacked(dy);
     return named(oracle::bound_rule(layer.layer->kind)
                      .backward(pass, stacked(x), count < 0 ? all_dy : only_rows(all_dy, first_row, count)));
   };
-  Evaluation whole([&] { return expected(0, -1); });
+  Evaluation whole(walk.declared, [&](const oracle::Declared& declared) { return expected(declared, 0, -1); });
   Eigen::Index row = 0;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
     if (layer.gives_dx) walk.output("backward", "d." + layer.label + ".x", {whole, "dx", row, count});
-    Evaluation own([&] { return expected(row, count); });
+    Evaluation own(walk.declared, [&](const oracle::Declared& declared) { return expected(declared, row, count); });
     hold_parameters(walk, layer, own);
     row += count;
   }
@@ -175,11 +181,11 @@ void backward_together(Walk& walk, std::size_t i, int first, int last) {
 /// `tensor` is what the tensors that were given come to, (add.3); nothing is asked where one of them is missing.
 void walk_sum(Walk& walk, const std::string& tensor, const std::vector<Value>& given) {
   if (!std::ranges::all_of(given, &Value::known)) return;
-  const auto sum = [&] {
+  const auto sum = [&](const oracle::Declared& declared) {
     std::vector<std::shared_ptr<const Expected>> read;
     std::vector<const Expected*> addends;
     for (const Value& each : given) addends.push_back(read.emplace_back(each.read()).get());
-    return oracle::added_in_turn(walk.declared, "gradient.add", addends);
+    return oracle::added_in_turn(declared, "gradient.add", addends);
   };
   const Bits bits{[&] {
     std::vector<oracle::Matrix<float>> addends;

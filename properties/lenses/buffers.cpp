@@ -73,8 +73,9 @@ void check_buffer(Walk& walk, const std::string& tensor, const Value& buffer, co
   if (bits) {
     walk.exact_output("accumulate", tensor, [&] { return std::move(*bits); }, {});
   } else {
-    walk.output("accumulate", tensor,
-                [&] { return oracle::accumulated(walk.declared, *buffer.read(), *gradient.read()); });
+    walk.output("accumulate", tensor, [&](const oracle::Declared& declared) {
+      return oracle::accumulated(declared, *buffer.read(), *gradient.read());
+    });
   }
 }
 
@@ -101,14 +102,14 @@ bool is_compensated(const Walk& walk) { return oracle::claim_of(walk.declared, "
 Value added(Walk& walk, const std::string& p, const Value& gradient) {
   const auto before = walk.buffers.find(p);
   if (is_compensated(walk)) walk.addends[p].push_back(*gradient.read());
-  const auto rule = [&] {
-    if (is_compensated(walk)) return oracle::compensated_sum(walk.declared, walk.addends.at(p));
-    return before == walk.buffers.end() ? oracle::cast(walk.declared.accumulate, *gradient.read())
-                                        : oracle::accumulated(walk.declared, *before->second.read(), *gradient.read());
+  const auto rule = [&](const oracle::Declared& declared) {
+    if (is_compensated(walk)) return oracle::compensated_sum(declared, walk.addends.at(p));
+    return before == walk.buffers.end() ? oracle::cast(declared, declared.accumulate, *gradient.read())
+                                        : oracle::accumulated(declared, *before->second.read(), *gradient.read());
   };
   const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
                       walk.tap("accumulate", "in.buffer." + p) == nullptr;
-  return direct ? Value(rule()) : walk.output("accumulate", "buffer." + p, rule);
+  return direct ? Value(rule(walk.declared)) : walk.output("accumulate", "buffer." + p, rule);
 }
 
 /// One more gradient: the buffer by its bits, and within the bound of any order.
@@ -166,8 +167,9 @@ Value added_product(Walk& walk, const std::string& p, std::size_t i) {
   const auto dy = walk.left(given.stage, given.tensor).read(), x = layer_input(walk, i, 0, "backward").read();
   const auto before = walk.buffers.find(p);
   const Value buffer = before == walk.buffers.end() ? walk.zeros(p, walk.c.precision.accumulate) : before->second;
-  return walk.output("accumulate", "buffer." + p,
-                     [&] { return oracle::accumulated_by_gemm(walk.declared, *buffer.read(), transpose(*dy), *x); });
+  return walk.output("accumulate", "buffer." + p, [&](const oracle::Declared& declared) {
+    return oracle::accumulated_by_gemm(declared, *buffer.read(), transpose(*dy), *x);
+  });
 }
 
 /// One more gradient of a parameter, added to its buffer.

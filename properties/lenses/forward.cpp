@@ -105,11 +105,14 @@ void forward_alone(Walk& walk, std::size_t i) {
                        others.pointers()};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
   const auto whole = is_fused_head(walk, i) ? oracle::head_forward : rule.forward;
-  const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
-    return rule.output_rows(pass, output, *Walk::read(layer, x), {}, first, rows);
+  const Evaluation::Stretches some_rows = [&](const oracle::Declared& declared, const std::string& output,
+                                              Eigen::Index first, Eigen::Index rows) {
+    return rule.output_rows(pass.asked(declared), output, *Walk::read(layer, x), {}, first, rows);
   };
-  Evaluation forward([&] { return named(whole(pass, *Walk::read(layer, x))); },
-                     rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
+  Evaluation forward(
+      walk.declared,
+      [&](const oracle::Declared& declared) { return named(whole(pass.asked(declared), *Walk::read(layer, x))); },
+      rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{[&] { return oracle::predicted_y(pass, x.floats(), tapped_statistics(walk, layer)); }};
   const Bits ordered{[&] { return ordered_output(walk, x, inputs); }, FailureClass::order};
   const Bits by_bound;  // rows that are looked up have no error: their bits are the bound
@@ -132,7 +135,9 @@ void forward_together(Walk& walk, std::size_t i, int first, int last) {
   walk.micro_batch = -1;
   if (!complete) return;
   const BoundPass pass{*layer.layer, walk.read(layer, inputs), {}, walk.declared, {}};
-  Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts))); });
+  Evaluation forward(walk.declared, [&](const oracle::Declared& declared) {
+    return named(oracle::bound_rule(layer.layer->kind).forward(pass.asked(declared), stacked(parts)));
+  });
   const auto hold_rows = [&] {
     const oracle::Statistics shared = walk.is_local() ? tapped_statistics(walk, layer) : oracle::Statistics{};
     Eigen::Index row = 0;
@@ -270,9 +275,9 @@ void walk_running_update(Walk& walk, const LayerView& layer, std::int64_t rows) 
                    walk.left(pools(walk.c, layer) ? "sync_statistics" : "forward", layer.label + "." + batch));
     state = walk.left(stage, layer.label + "." + running);
     if (!old.known() || !now.known()) return;
-    const auto bound = [&] {
-      return batch == "mean" ? oracle::running_mean(walk.declared, *layer.layer, *old.read(), *now.read())
-                             : oracle::running_var(walk.declared, *layer.layer, *old.read(), *now.read(), rows);
+    const auto bound = [&](const oracle::Declared& declared) {
+      return batch == "mean" ? oracle::running_mean(declared, *layer.layer, *old.read(), *now.read())
+                             : oracle::running_var(declared, *layer.layer, *old.read(), *now.read(), rows);
     };
     const Bits bits{[&] {
       return batch == "mean"

@@ -92,17 +92,18 @@ oracle::ExpectedTensors read_all(const std::map<std::string, Value>& values) {
 }
 
 /// The norm of all gradients, unscaled or the buffers themselves, where one process has all of them.
-Expected norm_of_all(const Walk& walk, const std::map<std::string, Value>& gradients, bool unscaled) {
+Expected norm_of_all(const oracle::Declared& declared, const Walk& walk, const std::map<std::string, Value>& gradients,
+                     bool unscaled) {
   const Choice& clip = walk.c.recipe.clip;
   const WholeWindow* whole = whole_window(walk.window);
-  if (whole == nullptr) return oracle::norm(walk.declared, clip, read_all(gradients));
-  if (walk.is_local()) return oracle::norm(walk.declared, clip, *whole->read_by_norm);
+  if (whole == nullptr) return oracle::norm(declared, clip, read_all(gradients));
+  if (walk.is_local()) return oracle::norm(declared, clip, *whole->read_by_norm);
   const BuffersOfAll* all = buffers_of_all(walk);
-  if (!unscaled) return oracle::norm(walk.declared, clip, all->terms);
-  if (walk.lens == Lens::group && whole->unscaled) return oracle::norm(walk.declared, clip, *whole->unscaled);
+  if (!unscaled) return oracle::norm(declared, clip, all->terms);
+  if (walk.lens == Lens::group && whole->unscaled) return oracle::norm(declared, clip, *whole->unscaled);
   const Expected by =
-      oracle::inverse_scale(walk.declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
-  return oracle::norm(walk.declared, clip, all->terms.times(clip, by));
+      oracle::inverse_scale(declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
+  return oracle::norm(declared, clip, all->terms.times(declared, clip, by));
 }
 
 /// The norm as the window's clip has it; unknown where it cannot be judged.
@@ -114,11 +115,12 @@ void walk_norm(Walk& walk, const std::map<std::string, Value>& gradients, bool u
   }
   if (!walk.is_local()) {
     if (shards_optimizer(walk.c) && !is_pipelined(walk.c))
-      walk.output("norm", "part", [&] { return own_part_of_norm(walk, gradients); });
-    walk.output("norm", "norm", [&] {
-      return shards_optimizer(walk.c) ? norm_over_ranks(walk, gradients)
-             : is_pipelined(walk.c)   ? norm_over_stages(walk, gradients)
-                                      : norm_of_all(walk, gradients, unscaled);
+      walk.output("norm", "part",
+                  [&](const oracle::Declared& declared) { return own_part_of_norm(declared, walk, gradients); });
+    walk.output("norm", "norm", [&](const oracle::Declared& declared) {
+      return shards_optimizer(walk.c) ? norm_over_ranks(declared, walk, gradients)
+             : is_pipelined(walk.c)   ? norm_over_stages(declared, walk, gradients)
+                                      : norm_of_all(declared, walk, gradients, unscaled);
     });
     return;
   }
@@ -127,7 +129,8 @@ void walk_norm(Walk& walk, const std::map<std::string, Value>& gradients, bool u
   if (read.size() != walk.parameters.size()) return;
   const WholeWindow* whole = whole_window(walk.window);
   if (whole != nullptr && !whole->read_by_norm) return walk.leave_open("norm", "norm");
-  walk.output("norm", "norm", [&] { return norm_of_all(walk, read, unscaled); });
+  walk.output("norm", "norm",
+              [&](const oracle::Declared& declared) { return norm_of_all(declared, walk, read, unscaled); });
 }
 
 void clip_gradients(Walk& walk, std::map<std::string, Value>& gradients, bool unscaled) {
@@ -138,10 +141,13 @@ void clip_gradients(Walk& walk, std::map<std::string, Value>& gradients, bool un
     walk_norm(walk, gradients, unscaled);
     const Value norm = walk.input("clip", "in.norm", walk.left("norm", "norm"));
     const Bits bits{[&] { return oracle::predicted_coefficient(walk.declared, clip, value_of(norm)); }};
-    coefficient = !norm.known()
-                      ? Value(walk.require_tap("clip", "coefficient"))
-                      : walk.output(
-                            "clip", "coefficient", [&] { return oracle::coefficient(clip, *norm.read()); }, {}, bits);
+    coefficient =
+        !norm.known()
+            ? Value(walk.require_tap("clip", "coefficient"))
+            : walk.output(
+                  "clip", "coefficient",
+                  [&](const oracle::Declared& declared) { return oracle::coefficient(declared, clip, *norm.read()); },
+                  {}, bits);
   }
   for (const std::string& p : walk.parameters) {
     Value& kept = gradients.at(p);
@@ -152,8 +158,8 @@ void clip_gradients(Walk& walk, std::map<std::string, Value>& gradients, bool un
     const auto bits = [&] {
       return oracle::rounded_clip(clip, by_norm ? value_of(coefficient) : 1, FloatView(*gradient.bits()));
     };
-    const auto bound = [&] {
-      return oracle::clipped(clip, by_norm ? *coefficient.read() : oracle::scalar(1), *gradient.read());
+    const auto bound = [&](const oracle::Declared& declared) {
+      return oracle::clipped(declared, clip, by_norm ? *coefficient.read() : oracle::scalar(1), *gradient.read());
     };
     kept = walk.exact_output("clip", "d." + p, bits, bound);
   }
@@ -185,7 +191,7 @@ void walk_unscale(Walk& walk) {
     if (!buffer.known() || !by.known()) continue;
     gradient = walk.exact_output(
         "unscale", "d." + p, [&] { return oracle::rounded_product(FloatView(*buffer.bits()), value_of(by)); },
-        [&] { return oracle::scaled(*buffer.read(), *by.read()); });
+        [&](const oracle::Declared& declared) { return oracle::scaled(declared, *buffer.read(), *by.read()); });
   }
 }
 

@@ -31,9 +31,9 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
     Expected norm = oracle::norm(walk.declared, clip, read);
     // The sums of whole windows are known of elements that are not here, and nothing of one micro-batch.
     if (whole_window(walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
-    coefficient = oracle::coefficient(clip, norm);
+    coefficient = oracle::coefficient(walk.declared, clip, norm);
   }
-  for (auto& [p, gradient] : gradients) gradient = oracle::clipped(clip, coefficient, *gradient.read());
+  for (auto& [p, gradient] : gradients) gradient = oracle::clipped(walk.declared, clip, coefficient, *gradient.read());
 }
 
 }  // namespace
@@ -117,8 +117,8 @@ Value with_penalty(const Walk& walk, const std::string& p, const Value& gradient
   const Expected& scale = walk.state.scale.scale;
   const long double by = scale.v(0, 0) * walk.deviation->penalty(walk.window, walk.micro_batch);
   const auto size = std::fabs(static_cast<double>(by));
-  const Expected added =
-      oracle::scaled(*walk.state.parameter.at(p).read(), oracle::scalar(by, size * roundings_of_a_constant));
+  const Expected added = oracle::scaled(walk.declared, *walk.state.parameter.at(p).read(),
+                                        oracle::scalar(by, size * roundings_of_a_constant));
   return oracle::accumulated(walk.declared, *gradient.read(), added);
 }
 

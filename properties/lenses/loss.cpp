@@ -61,10 +61,10 @@ void walk_loss(Walk& walk) {
   const std::int64_t rows = walk.rows(k), first = walk.first_row_of(k);
   const bool fused = !walk.layers.empty() && is_fused_head(walk, walk.layers.size() - 1);
   const auto rule = fused ? oracle::head_loss : oracle::loss_bound_rule(loss.kind).evaluate;
-  Evaluation expected([&] {
+  Evaluation expected(walk.declared, [&](const oracle::Declared& declared) {
     const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c.value.v(0, 0)),
                           oracle::Matrix<double>::Constant(1, rows, c.value.e(0, 0))};
-    auto both = rule(loss, walk.declared, *y.read(), target.read()->v, item_weights(walk.c, first, rows), factor);
+    auto both = rule(loss, declared, *y.read(), target.read()->v, item_weights(walk.c, first, rows), factor);
     if (c.is_folded) both.dy = of_folded(std::move(both.dy), c.value, rows);
     return named(std::move(both));
   });

@@ -56,7 +56,9 @@ std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& 
     return true;
   };
   const auto stretches = static_cast<std::size_t>((rows + at_once - 1) / at_once);
-  if (!taken_in_order(stretches, oracle::certifying() == nullptr ? threads_of_a_case() : 1, stretch, hold)) return {};
+  if (!taken_in_order(stretches, output.of.declared().asked.certified == nullptr ? threads_of_a_case() : 1, stretch,
+                      hold))
+    return {};
   TensorCheck check = judge.finish();
   check.spread = spread.found();
   const bool plain = check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::expected;
@@ -128,7 +130,7 @@ void Walk::keep(const Place& here, const oracle::Expected& value, const Tensor& 
 }
 
 Value Walk::output(const std::string& stage, const std::string& tensor, const oracle::Expected& value) {
-  return output(stage, tensor, [&] { return value; });
+  return output(stage, tensor, [&](const oracle::Declared&) { return value; });
 }
 
 /// True where the bits are those predicted. Nobody asks for the bound then, but who watches what bounds hold.
@@ -205,23 +207,22 @@ void Walk::hold_tap(const Place& here, const Tensor& got, const Output& output,
   if (kept != nullptr) keep(here, output.expected(), got);
 }
 
-Value Walk::output(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
+Value Walk::output(const std::string& stage, const std::string& tensor, OneOutput rule,
                    const std::vector<Direction>& directions, const Bits& bits, const SomeRows& some_rows) {
   Evaluation::Stretches stretches;
   if (some_rows)
-    stretches = [&](const std::string&, Eigen::Index from, Eigen::Index count_of_rows) {
-      return std::optional(some_rows(from, count_of_rows));
+    stretches = [&](const oracle::Declared& asked, const std::string&, Eigen::Index from, Eigen::Index count_of_rows) {
+      return std::optional(some_rows(asked, from, count_of_rows));
     };
-  Evaluation evaluation = evaluation_of(std::move(rule), std::move(stretches));
+  Evaluation evaluation = evaluation_of(declared, std::move(rule), std::move(stretches));
   return output(stage, tensor, Output{evaluation}, directions, bits);
 }
 
 Value Walk::exact_output(const std::string& stage, const std::string& tensor,
-                         const std::function<oracle::Matrix<float>()>& bits,
-                         const std::function<oracle::Expected()>& rule) {
+                         const std::function<oracle::Matrix<float>()>& bits, const OneOutput& rule) {
   if (!is_local()) return output(stage, tensor, rule);
   const bool judged_alone = judges && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
-  if (!judged_alone) return output(stage, tensor, [&] { return oracle::known(bits()); });
+  if (!judged_alone) return output(stage, tensor, [&](const oracle::Declared&) { return oracle::known(bits()); });
   const Tensor* got = require_tap(stage, tensor);
   if (got == nullptr) return got;
   checks.push_back(judge_bits(place(stage, tensor), bits(), *got));

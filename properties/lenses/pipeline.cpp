@@ -107,7 +107,7 @@ void walk_norm_over_stages(Walk& walk) {
   oracle::PartsByStage<float> parts;
   for (std::size_t stage = 0; stage < own.size(); ++stage) {
     const OfStage of(walk, stage);
-    const auto part = [&] { return oracle::norm_part(walk.declared, walk.c, own[stage]); };
+    const auto part = [&](const oracle::Declared& declared) { return oracle::norm_part(declared, walk.c, own[stage]); };
     const Value tapped = complete ? walk.output("norm", "part", part) : Value(walk.require_tap("norm", "part"));
     if (tapped.known()) parts.push_back({tapped.floats()(0, 0)});
   }
@@ -123,12 +123,13 @@ void walk_norm_over_stages(Walk& walk) {
                     {});
 }
 
-oracle::Expected norm_over_stages(const Walk& walk, const std::map<std::string, Value>& gradients) {
+oracle::Expected norm_over_stages(const oracle::Declared& declared, const Walk& walk,
+                                  const std::map<std::string, Value>& gradients) {
   std::vector<oracle::ExpectedTensors> own(stages_of(walk.c));
   for (const std::string& p : walk.parameters) own[stage_with_tensor(walk.c, p)].emplace(p, *gradients.at(p).read());
   oracle::PartsByStage<oracle::Expected> parts;
-  for (const oracle::ExpectedTensors& each : own) parts.push_back({oracle::norm_part(walk.declared, walk.c, each)});
-  return oracle::norm_of_parts(walk.c, parts);
+  for (const oracle::ExpectedTensors& each : own) parts.push_back({oracle::norm_part(declared, walk.c, each)});
+  return oracle::norm_of_parts(declared, walk.c, parts);
 }
 
 void walk_alike_on_stages(Walk& walk) {

@@ -158,18 +158,19 @@ void walk_reduce(Walk& walk) {
     const auto travels = [&](const Tensor& each) {  // as it is
       return addends.travels || (!division.front && each.dtype == wire_of(walk.c));
     };
-    const auto bound = [&] {
+    const auto bound = [&](const oracle::Declared& declared) {
+      const oracle::Declared bound_wire = oracle::of_the_wire(declared, walk.c);
       std::vector<Expected> read;
       std::vector<const Expected*> all;
       for (const Tensor* each : addends.tensors) {
         const Expected handed = oracle::as_read(*each);
-        read.push_back(travels(*each) ? handed : oracle::on_the_wire(wire, division.front, handed));
+        read.push_back(travels(*each) ? handed : oracle::on_the_wire(bound_wire, division.front, handed));
       }
       for (const Expected& each : read) all.push_back(&each);
       Expected sum =
-          oracle::summed_in_any_order(wire, all, oracle::rank_rounding(walk.c));  // other bits: another order's
-      if (division.behind) sum = oracle::on_the_wire(wire, division.behind, sum);
-      return oracle::in_the_buffer(walk.declared, walk.c, std::move(sum));
+          oracle::summed_in_any_order(bound_wire, all, oracle::rank_rounding(walk.c));  // other bits: another order's
+      if (division.behind) sum = oracle::on_the_wire(bound_wire, division.behind, sum);
+      return oracle::in_the_buffer(declared, walk.c, std::move(sum));
     };
     const Bits bits{[&]() -> oracle::Prediction {
                       std::vector<Floats> read;

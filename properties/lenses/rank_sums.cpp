@@ -94,7 +94,7 @@ std::vector<oracle::ExpectedTensors> addends_of(const std::vector<oracle::Expect
 void take_sums(Walk& walk, const oracle::ExpectedTensors& sums) {
   std::map<std::string, Value> held;
   for (const std::string& p : walk.parameters)
-    held[p] = walk.output("reduce", "reduced." + p, [&] { return sums.at(p); });
+    held[p] = walk.output("reduce", "reduced." + p, [&](const oracle::Declared&) { return sums.at(p); });
   walk.in_order.clear();  // what stands in the buffers is no longer what this rank's gradients add up to
   if (adds_gradients(walk))
     add_gradients(walk, std::move(held));

@@ -58,21 +58,21 @@ void leave_scale_open(Walk& walk, const oracle::ExpectedScale& read) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const Tensor *scale = walk.tap("scaler", "scale"), *counter = walk.tap("scaler", "growth_counter");
   const auto could_follow = [&](bool skipped) {
-    const auto next = oracle::scale_after(loss_scale, read, skipped);
+    const auto next = oracle::scale_after(walk.declared, loss_scale, read, skipped);
     return fits(scale, oracle::predicted_constant(next.scale)) && fits(counter, count_of(next.growth_counter));
   };
   if (could_follow(false) || could_follow(true)) {
     walk.leave_open("scaler", "scale");
     walk.leave_open("scaler", "growth_counter");
     // Where it is not tapped, that of the two which the next window goes on from.
-    const auto kept = oracle::scale_after(loss_scale, read, false),
-               backed_off = oracle::scale_after(loss_scale, read, true);
+    const auto kept = oracle::scale_after(walk.declared, loss_scale, read, false),
+               backed_off = oracle::scale_after(walk.declared, loss_scale, read, true);
     walk.state.scale = !is_read_next(walk, kept) && is_read_next(walk, backed_off) ? backed_off : kept;
     if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
     walk.state.scale.growth_counter = counter_of(walk, counter, walk.state.scale.growth_counter);
     return;
   }
-  const auto next = oracle::scale_after(loss_scale, read, false);
+  const auto next = oracle::scale_after(walk.declared, loss_scale, read, false);
   walk.output("scaler", "scale", oracle::predicted_constant(next.scale));
   walk.output("scaler", "growth_counter", count_of(next.growth_counter));
   walk.state.scale = next;
@@ -84,7 +84,7 @@ void walk_scaler(Walk& walk) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const oracle::ExpectedScale& now = walk.state.scale;
   if (!walk.is_local()) {
-    walk.state.scale = oracle::scale_after(loss_scale, now, walk.skipped);
+    walk.state.scale = oracle::scale_after(walk.declared, loss_scale, now, walk.skipped);
     walk.output("scaler", "scale", walk.state.scale.scale);
     walk.output("scaler", "growth_counter", count_of(walk.state.scale.growth_counter));
     return;
@@ -96,7 +96,7 @@ void walk_scaler(Walk& walk) {
   const oracle::ExpectedScale read{scale.known() ? *scale.read() : now.scale,
                                    counter_of(walk, counter.bits(), now.growth_counter)};
   if (!decided(walk)) return leave_scale_open(walk, read);
-  const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
+  const auto next = oracle::scale_after(walk.declared, loss_scale, read, walk.skipped);
   const Value after = walk.output("scaler", "scale", oracle::predicted_constant(next.scale));
   const Value count = walk.output("scaler", "growth_counter", count_of(next.growth_counter));
   walk.state.scale = {after.known() ? *after.read() : next.scale, counter_of(walk, count.bits(), next.growth_counter)};

@@ -62,7 +62,8 @@ void check_part_of_norm(Walk& walk, std::size_t pipe) {
   if (!pieces)
     walk.require_tap("norm", "part");
   else
-    walk.output("norm", "part", [&] { return oracle::norm_part(walk.declared, walk.c, *pieces); });
+    walk.output("norm", "part",
+                [&](const oracle::Declared& declared) { return oracle::norm_part(declared, walk.c, *pieces); });
 }
 
 /// A rank's piece of a parameter's tensor, its elements in a row.
@@ -77,13 +78,13 @@ Expected piece_of_expected(const Case& whole, const std::string& p, const Expect
 }
 
 /// What one rank finds of its pieces of a stage's parameters.
-Expected part_of_norm(const Walk& walk, const std::map<std::string, Value>& gradients, std::size_t rank,
-                      std::size_t stage = 0) {
+Expected part_of_norm(const oracle::Declared& declared, const Walk& walk, const std::map<std::string, Value>& gradients,
+                      std::size_t rank, std::size_t stage = 0) {
   oracle::ExpectedTensors pieces;
   for (const std::string& p : parameters_on(walk, stage))
     if (Expected own = piece_of_expected(whole_of(walk.c), p, *gradients.at(p).read(), rank); own.v.size() > 0)
       pieces.emplace(p, std::move(own));
-  return oracle::norm_part(walk.declared, walk.c, pieces);
+  return oracle::norm_part(declared, walk.c, pieces);
 }
 
 }  // namespace
@@ -127,7 +128,7 @@ void walk_all_gathered(Walk& walk) {
     Value copy = kept;  // what is seen of it once holds of it again
     for (const char* when : {"", "again."}) {
       const Value gathered = walk.exact_output(
-          "all_gather", when + p, [&] { return kept.floats(); }, [&] { return *copy.read(); });
+          "all_gather", when + p, [&] { return kept.floats(); }, [&](const oracle::Declared&) { return *copy.read(); });
       if (!walk.is_local()) copy = gathered;
     }
     walk.put_copy(p, copy);
@@ -145,20 +146,22 @@ void walk_gathered(Walk& walk) {
     parameter = walk.left("gather_updated", p);
     if (!moved.known()) continue;
     parameter = walk.exact_output(
-        "gather_updated", p, [&] { return moved.floats(); }, [&] { return *moved.read(); });
+        "gather_updated", p, [&] { return moved.floats(); }, [&](const oracle::Declared&) { return *moved.read(); });
   }
 }
 
-Expected own_part_of_norm(const Walk& walk, const std::map<std::string, Value>& gradients) {
-  return part_of_norm(walk, gradients, walk.c.rank);
+Expected own_part_of_norm(const oracle::Declared& declared, const Walk& walk,
+                          const std::map<std::string, Value>& gradients) {
+  return part_of_norm(declared, walk, gradients, walk.c.rank);
 }
 
-Expected norm_over_ranks(const Walk& walk, const std::map<std::string, Value>& gradients) {
+Expected norm_over_ranks(const oracle::Declared& declared, const Walk& walk,
+                         const std::map<std::string, Value>& gradients) {
   oracle::PartsByStage<Expected> parts(stages_of(walk.c));
   for (std::size_t stage = 0; stage < parts.size(); ++stage)
     for (std::size_t rank = 0; rank < sharers_of(whole_of(walk.c)); ++rank)
-      parts[stage].push_back(part_of_norm(walk, gradients, rank, stage));
-  return oracle::norm_of_parts(walk.c, parts);
+      parts[stage].push_back(part_of_norm(declared, walk, gradients, rank, stage));
+  return oracle::norm_of_parts(declared, walk.c, parts);
 }
 
 OverflowFound overflow_of_pieces(const Walk& walk) {

@@ -133,8 +133,10 @@ void walk_own_pieces(Walk& walk);
 void walk_norm_over_ranks(Walk& walk);
 void walk_gathered(Walk& walk);
 /// A rank's norm of its pieces, and that of all. Not of the local lens.
-oracle::Expected own_part_of_norm(const Walk& walk, const std::map<std::string, Value>& gradients);
-oracle::Expected norm_over_ranks(const Walk& walk, const std::map<std::string, Value>& gradients);
+oracle::Expected own_part_of_norm(const oracle::Declared& declared, const Walk& walk,
+                                  const std::map<std::string, Value>& gradients);
+oracle::Expected norm_over_ranks(const oracle::Declared& declared, const Walk& walk,
+                                 const std::map<std::string, Value>& gradients);
 /// Whether a rank's own pieces of the buffers overflowed.
 OverflowFound overflow_of_pieces(const Walk& walk);
 
@@ -146,7 +148,8 @@ std::vector<const Tensor*> found_by_stages(Walk& walk);
 void walk_norm_over_stages(Walk& walk);
 void walk_alike_on_stages(Walk& walk);
 /// The norm of all gradients, by the parts that the stages find of their own layers. Not of the local lens.
-oracle::Expected norm_over_stages(const Walk& walk, const std::map<std::string, Value>& gradients);
+oracle::Expected norm_over_stages(const oracle::Declared& declared, const Walk& walk,
+                                  const std::map<std::string, Value>& gradients);
 
 // The window's end.
 void walk_overflow(Walk& walk);

@@ -86,9 +86,9 @@ void check_pooled(Walk& walk, const LayerView& layer) {
     for (const std::string& output : outputs) walk.require_tap(sync, layer.label + "." + output);
     return;
   }
-  Evaluation bound([&] {
-    oracle::PooledStatistics all = oracle::pooled_statistics(walk.declared, *layer.layer, by, handed.counts,
-                                                             handed.read<Expected>(&oracle::as_read));
+  Evaluation bound(walk.declared, [&](const oracle::Declared& declared) {
+    oracle::PooledStatistics all =
+        oracle::pooled_statistics(declared, *layer.layer, by, handed.counts, handed.read<Expected>(&oracle::as_read));
     return ExpectedTensors{{"mean", std::move(all.mean)}, {"var", std::move(all.var)}, {"rstd", std::move(all.rstd)}};
   });
   const auto bits = [&] {
@@ -103,14 +103,15 @@ void check_pooled(Walk& walk, const LayerView& layer) {
 /// What this rank worked out of its rows, held to them.
 void check_own(Walk& walk, const LayerView& layer, const Value& x) {
   const StepStatistics by = step_statistics_of(walk.c);
-  Evaluation own([&] { return oracle::own_statistics(walk.declared, by, *x.read()); });
+  Evaluation own(walk.declared,
+                 [&](const oracle::Declared& declared) { return oracle::own_statistics(declared, by, *x.read()); });
   for (const std::string& name : step_tensors(by))
     if (!walk.passes_over("forward", layer.label + "." + name))
       walk.output("forward", layer.label + "." + name, {own, name});
   const Value mean = walk.left(sync, layer.label + ".mean");
   if (by != StepStatistics::two_pass || !mean.known() || walk.passes_over("forward", layer.label + ".squares")) return;
   walk.output("forward", layer.label + ".squares",
-              [&] { return oracle::own_squares(walk.declared, *x.read(), *mean.read()); });
+              [&](const oracle::Declared& declared) { return oracle::own_squares(declared, *x.read(), *mean.read()); });
 }
 
 void check_meeting(Walk& walk, const LayerView& layer) {
@@ -128,12 +129,12 @@ void check_gradients_meeting(Walk& walk, const LayerView& layer) {
       walk.require_tap(sync, tensor);
       continue;
     }
-    const auto bound = [&] {
+    const auto bound = [&](const oracle::Declared& declared) {
       std::vector<Expected> read;
       std::vector<const Expected*> addends;
       for (const Tensor* each : all) read.push_back(oracle::as_read(*each));
       for (const Expected& each : read) addends.push_back(&each);
-      return oracle::pooled_sum(walk.declared, i, step_gradient_sums.size(), addends);
+      return oracle::pooled_sum(declared, i, step_gradient_sums.size(), addends);
     };
     const Bits bits{[&] {
                       std::vector<oracle::Matrix<float>> addends;
@@ -171,7 +172,9 @@ void walk_step_gradients(Walk& walk, const LayerView& layer, const Value& x, con
   if (!layer.gives_dx) return;
   if (walk.is_local() && x.known() && dy.known() && inputs.complete) {
     const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {}, walk.declared};
-    Evaluation own([&] { return oracle::pooled_gradient_sums(pass, *x.read(), *dy.read()); });
+    Evaluation own(walk.declared, [&](const oracle::Declared& declared) {
+      return oracle::pooled_gradient_sums(pass.asked(declared), *x.read(), *dy.read());
+    });
     for (const std::string& name : step_gradient_sums)
       if (!walk.passes_over("backward", layer.label + "." + name))
         walk.output("backward", layer.label + "." + name, {own, name});

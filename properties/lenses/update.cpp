@@ -30,13 +30,14 @@ bool is_followed(const Walk& walk, const std::string& p) {
 }
 
 /// As often as the window's decay is applied.
-Expected decayed(const Walk& walk, const Choice& decay, const Expected& gradient, const Expected& parameter) {
+Expected decayed(const oracle::Declared& declared, const Walk& walk, const Choice& decay, const Expected& gradient,
+                 const Expected& parameter) {
   const oracle::StepRate rate = oracle::step_rate(walk.c.recipe.learning_rate, schedule_count(walk));
   const int times = decays_of(walk);
   Expected all = decays_gradient(decay) ? gradient : parameter;
   for (int i = 0; i < times; ++i)
-    all = decays_gradient(decay) ? oracle::decayed(walk.declared, decay, rate, all, parameter)
-                                 : oracle::decayed(walk.declared, decay, rate, gradient, all);
+    all = decays_gradient(decay) ? oracle::decayed(declared, decay, rate, all, parameter)
+                                 : oracle::decayed(declared, decay, rate, gradient, all);
   return all;
 }
 
@@ -52,13 +53,15 @@ void walk_decay_of(Walk& walk, const std::string& p) {
   Value& moved = into_gradient ? walk.gradients.at(p) : walk.state.parameter[p];
   moved = walk.left("decay", tensor);
   if (!parameter.known() || (into_gradient && !gradient.known())) return;
-  const auto bound = [&] { return decayed(walk, decay, *gradient.read(), *parameter.read()); };
+  const auto bound = [&](const oracle::Declared& declared) {
+    return decayed(declared, walk, decay, *gradient.read(), *parameter.read());
+  };
   const Bits bits{[&] {
     return oracle::predicted_decayed(walk.declared, decay, walk.c.recipe.learning_rate, walk.state.step,
                                      gradient.floats(), parameter.floats());
   }};
-  const auto some_rows = [&](Eigen::Index first, Eigen::Index rows) {
-    return decayed(walk, decay, gradient.rows(first, rows), parameter.rows(first, rows));
+  const auto some_rows = [&](const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows) {
+    return decayed(declared, walk, decay, gradient.rows(first, rows), parameter.rows(first, rows));
   };
   moved = walk.output("decay", tensor, bound, {{"the parameter", parameter.bits()}}, bits, some_rows);
 }
@@ -131,9 +134,12 @@ bool walk_state(Walk& walk, const std::string& p, ParameterStep& step, const ora
     } else {
       const Bits bits{
           [&] { return rules.predicted_state(i, setting, read_for_state<Floats>(step, i, floats).tensors()); }};
-      const auto bound = [&] { return rules.state(i, setting, read_for_state<Expected>(step, i, all_rows).tensors()); };
-      const auto some_rows = [&](Eigen::Index first, Eigen::Index rows) {
-        return rules.state(i, setting, read_for_state<Expected>(step, i, only_rows(first, rows)).tensors());
+      const auto bound = [&](const oracle::Declared& declared) {
+        return rules.state(i, setting.asked(declared), read_for_state<Expected>(step, i, all_rows).tensors());
+      };
+      const auto some_rows = [&](const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows) {
+        return rules.state(i, setting.asked(declared),
+                           read_for_state<Expected>(step, i, only_rows(first, rows)).tensors());
       };
       after = walk.output("optimizer", name, bound, {}, bits, some_rows);
     }
@@ -162,19 +168,22 @@ void walk_step(Walk& walk, const std::string& p, ParameterStep step, const Value
     along.push_back({"the " + state[i]->word, step.after[i].bits()});
   const bool old = rules.moves_by_old_state();
   const bool from_zero = !walk.is_local() && walk.state.state_from_zero && !(walk.lens == Lens::group && seen);
-  const auto stepped_by = [&](auto read) {
+  const auto stepped_by = [&](const oracle::Declared& declared, auto read) {
     auto all = read_for_parameter<Expected>(step, old || !walk.is_local(), read);
-    if (step.decays) all.parameter = decayed(walk, walk.c.recipe.weight_decay, {}, all.parameter);
-    return rules.parameter(setting, *rate.read(), all.tensors(), from_zero);
+    if (step.decays) all.parameter = decayed(declared, walk, walk.c.recipe.weight_decay, {}, all.parameter);
+    return rules.parameter(setting.asked(declared), *rate.read(), all.tensors(), from_zero);
   };
   const Bits bits{[&]() -> oracle::Prediction {
     if (step.decays) return {};
     return rules.predicted_parameter(setting, rate.floats()(0, 0),
                                      read_for_parameter<Floats>(step, old, floats).tensors());
   }};
-  const auto some_rows = [&](Eigen::Index first, Eigen::Index rows) { return stepped_by(only_rows(first, rows)); };
+  const auto some_rows = [&](const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows) {
+    return stepped_by(declared, only_rows(first, rows));
+  };
   walk.state.parameter[p] = walk.output(
-      "optimizer", p, [&] { return stepped_by(all_rows); }, along, bits, some_rows);
+      "optimizer", p, [&](const oracle::Declared& declared) { return stepped_by(declared, all_rows); }, along, bits,
+      some_rows);
 }
 
 /// The steps taken before this window; where the optimizer counts otherwise, either count may be what a recorder saw.
@@ -195,7 +204,7 @@ void walk_cast(Walk& walk) {
     if (!master.known()) continue;
     walk.exact_output(
         "cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, FloatView(*master.bits())); },
-        [&] { return oracle::cast(walk.declared.storage, *master.read()); });
+        [&](const oracle::Declared& declared) { return oracle::cast(declared, declared.storage, *master.read()); });
   }
 }
 

@@ -28,6 +28,7 @@ Walk::Walk(const Case& the_case, const Trace& the_trace, Lens the_lens)
       layers(layers_of(the_case.model)),
       parameters(parameters_of(the_case.model)),
       weights(weights_of(the_case.model)) {
+  declared.asked.spread = is_local() ? oracle::Spread::least : oracle::Spread::none;
   const auto given = [&](const std::string& name) -> Value {
     const auto found = c.tensors.find(name);
     if (found == c.tensors.end()) return {};

@@ -106,14 +106,15 @@ class BehindTheSum {
 
 class Walk {
  public:
-  using SomeRows = std::function<oracle::Expected(Eigen::Index first, Eigen::Index rows)>;
+  using SomeRows =
+      std::function<oracle::Expected(const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows)>;
 
   Walk(const Case& the_case, const Trace& the_trace, Lens lens);
 
   const Case& c;
   const Trace& trace;
   const Lens lens;
-  const oracle::Declared declared;
+  oracle::Declared declared;  // with what the lens asks of rules
   const std::vector<LayerView> layers;
   const std::vector<std::string> parameters, weights;  // those that train; those and the frozen ones
   WindowState state;
@@ -227,11 +228,11 @@ class Walk {
   Value output(const std::string& stage, const std::string& tensor, const Output& output,
                const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
-  Value output(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
+  Value output(const std::string& stage, const std::string& tensor, OneOutput rule,
                const std::vector<Direction>& directions = {}, const Bits& bits = {}, const SomeRows& some_rows = {});
   /// An output whose bits follow from what its stage read, whatever is claimed; `rule` bounds it where that has none.
   Value exact_output(const std::string& stage, const std::string& tensor,
-                     const std::function<oracle::Matrix<float>()>& bits, const std::function<oracle::Expected()>& rule);
+                     const std::function<oracle::Matrix<float>()>& bits, const OneOutput& rule);
   /// Notes the failure of the check that was made last.
   void note_failure(FailureClass failure) {
     if (!checks.empty() && checks.back().status == Status::fail) checks.back().failure = failure;

@@ -5,7 +5,6 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
-#include "oracle/tolerance/switches.hpp"
 #include "properties/judge/certified.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ranks/rank_checks.hpp"
@@ -237,7 +236,6 @@ void walk_to_buffers(Walk& walk) {
 }
 
 void walk_all(Walk& walk) {
-  const oracle::SpreadScope asked(walk.is_local() ? oracle::Spread::least : oracle::Spread::none);
   const auto windows = static_cast<int>(walk.c.windows.size());
   for (walk.window = 0; walk.window < windows && !walk.ended && !walk.is_done(); ++walk.window) {
     if (!trains_window(walk.c, static_cast<std::size_t>(walk.window))) continue;
@@ -260,7 +258,6 @@ void walk_all_and_sample(Walk& walk) {
 }
 
 void walk_ranks(std::deque<Walk>& ranks, LeftBehind* between) {
-  const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   const Walk& first = ranks.front();
   for (int window = 0; window < static_cast<int>(first.c.windows.size()); ++window)
     if (trains_window(first.c, static_cast<std::size_t>(window)) && !expect_window(ranks, window, between)) break;

@@ -6,7 +6,6 @@
 
 #include "kernels/training_step/run/run.hpp"
 #include "oracle/exact/trajectory.hpp"
-#include "oracle/tolerance/switches.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/lenses/walk.hpp"
 #include "tests/benchmarks/eigen_window.hpp"
@@ -102,9 +101,9 @@ void judging(benchmark::State& state) {
 /// hand-overs.
 void bounds_of_every_stage(benchmark::State& state) {
   const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
-  const oracle::BoundsOnlyScope scope;
   for (auto _ : state) {
     Walk walk(c, trace, Lens::local);
+    walk.declared.asked.bounds_only = true;
     walk.judges = false;
     walk_all(walk);
     benchmark::DoNotOptimize(walk.checks);
@@ -114,8 +113,12 @@ void bounds_of_every_stage(benchmark::State& state) {
 /// The whole local lens with every rule's bound, the rules' own magnitudes in place of exact values.
 void local_lens_bounds_only(benchmark::State& state) {
   const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
-  const oracle::BoundsOnlyScope scope;
-  for (auto _ : state) benchmark::DoNotOptimize(local_lens(c, trace));
+  for (auto _ : state) {
+    Walk walk(c, trace, Lens::local);
+    walk.declared.asked.bounds_only = true;
+    walk_all(walk);
+    benchmark::DoNotOptimize(walk.checks);
+  }
 }
 
 /// The exact window in long double.

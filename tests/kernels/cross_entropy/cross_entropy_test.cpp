@@ -6,6 +6,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "oracle/losses/softmax_bound.hpp"
 #include "tests/kernels/on_device.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::cross_entropy_test {
 namespace {
@@ -125,7 +126,7 @@ TEST_P(CrossEntropy, StaysWithinTheBoundOfItsForm) {
       oracle::BoundedMatrix logits(1, classes);
       for (std::int64_t c = 0; c < classes; ++c) logits.set(0, c, {z[static_cast<std::size_t>(c)], 0});
       const auto form = oracle::softmax_form(claim, static_cast<double>(classes));
-      const oracle::SoftmaxRow row = oracle::softmax_row(form, logits, 0);
+      const oracle::SoftmaxRow row = oracle::softmax_row(oracle::single(oracle::undeclared()), form, logits, 0);
       EXPECT_LE(std::fabs(got.loss[0] - row.nll.back().v), row.nll.back().e) << classes << " classes";
       for (std::size_t c = 0; c < z.size(); ++c) {
         const double hit = c + 1 == z.size() ? 1 : 0, q = row.p[c].v - hit;

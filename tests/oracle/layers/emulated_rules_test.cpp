@@ -55,10 +55,11 @@ TEST(EmulatedRules, HoldColumnSumsAndNorms) {
   each_column([&](Dtype storage, Data data, const Vector& x, const Vector&, const Machine& m) {
     const Expected given = exactly(column(x));
     const double sum = rounded(format_of(storage), m.sum(x));
-    const Expected bound = joined(given.v.colwise().sum(),
-                                  oracle::stored(format_of(storage), column_sums(BoundedMatrix(given), KernelClaim{})));
-    table.hold(named("column sum", storage), data, bound, one(sum));
     const Declared subject = declared(Precision{}, claims);
+    const BoundedMatrix sums = column_sums(subject, BoundedMatrix(subject, given), KernelClaim{});
+    const Expected bound =
+        joined(subject, given.v.colwise().sum(), oracle::stored(subject, format_of(storage), sums));
+    table.hold(named("column sum", storage), data, bound, one(sum));
     table.hold(named("two-norm", storage), data, norm(subject, clip, {{"g", given}}), one(m.sqrt(m.dot(x, x))));
   });
   table.expect_sound();

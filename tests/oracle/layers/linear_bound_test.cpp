@@ -1,4 +1,3 @@
-#include "oracle/tolerance/switches.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
 namespace tally::oracle::linear_bound_test {
@@ -192,11 +191,11 @@ Expected rows_of(const Expected& x, Eigen::Index first, Eigen::Index rows) {
 
 TEST(LinearBound, SaysTheSameOfSomeRowsOfWhatWasOnlyRead) {
   for (const Spread spread : {Spread::none, Spread::least}) {
-    const SpreadScope scope(spread);
     for (const Dtype storage : emulation::storages) {
       for (unsigned seed = 1; seed <= 20; ++seed) {
         Subject s(storage, seed);
-        const Drawn d(s, 1 + seed % 5, 1 + seed % 40, 1 + seed % 7);
+        Drawn d(s, 1 + seed % 5, 1 + seed % 40, 1 + seed % 7);
+        d.declared_.asked.spread = spread;
         const ReadTensors read(d, storage);
         const auto terms = static_cast<double>(std::max({d.x.rows(), d.x.cols(), d.dy.cols()}));
         auto whole = bound_rule("linear").backward(d.pass, exactly(d.x), exactly(d.dy)).parameters;

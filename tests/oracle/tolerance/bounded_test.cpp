@@ -5,6 +5,7 @@
 #include <random>
 
 #include "oracle/tolerance/format.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::oracle::bounded_test {
 namespace {
@@ -37,7 +38,7 @@ TEST(Rounded, GivesEveryHalfBackAndTiesToEven) {
 }
 
 TEST(Bounded, HoldsRandomExpressionsInFloat) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;
   double worst = 0;
@@ -56,7 +57,7 @@ TEST(Bounded, HoldsRandomExpressionsInFloat) {
 }
 
 TEST(Bounded, RejectsOneMoreRoundingThanCounted) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal;
   int over = 0;
@@ -70,7 +71,7 @@ TEST(Bounded, RejectsOneMoreRoundingThanCounted) {
 }
 
 TEST(Bounded, SumsInAnyOrderWithinTheBoundAndNoFurther) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   Addends ones;
   float stagnated = 0x1p24f;
   ones.add({0x1p24, 0});
@@ -87,15 +88,15 @@ TEST(Bounded, SumsInAnyOrderWithinTheBoundAndNoFurther) {
 
 /// What lies within e of v is stored between the roundings of v - e and v + e.
 TEST(Bounded, StoresAsTheOneNumberThatIsInReach) {
-  const Arithmetic half(fp16);
+  const Arithmetic half(undeclared(), fp16);
   const double unit = 0x1p-10, v = 1 + unit / 4;
   for (const double e : {0.0, unit / 8}) {
     EXPECT_LE(unit / 4, half.store({v, e}).e);  // 1 for certain
     EXPECT_GT(unit / 2, half.store({v, e}).e);
   }
   EXPECT_LE(3 * unit / 4, half.store({v, unit / 2}).e);               // 1 or its successor
-  const SourcesScope half_ulps({1, 1, std::nextafter(1.0, 0.0), 1});  // where each store counts half an ulp
-  const Arithmetic counting(fp16);
+  const Sources half_ulps{1, 1, std::nextafter(1.0, 0.0), 1};  // where each store counts half an ulp
+  const Arithmetic counting(undeclared({.sources = half_ulps}), fp16);
   std::mt19937_64 random(9);
   std::normal_distribution<double> normal;
   for (int i = 0; i < 20000; ++i) {
@@ -108,14 +109,14 @@ TEST(Bounded, StoresAsTheOneNumberThatIsInReach) {
 }
 
 TEST(Bounded, MultipliesByAPowerOfTwoExactly) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   EXPECT_EQ(a.mul({3.7, 0}, {0.25, 0}).e, 0);
   EXPECT_GT(a.mul({0x1.8p-149, 0}, {0.25, 0}).e, 0);  // but for underflow
   EXPECT_GT(a.mul({3.7, 0}, {0.3, 0}).e, 0x1p-26);
 }
 
 TEST(Bounded, TellsCertainFromUndecidedOverflow) {
-  const Arithmetic half(fp16);
+  const Arithmetic half(undeclared(), fp16);
   const Bounded certain = half.store({70000, 1}), open = half.store({65519, 40}), finite = half.store({60000, 1});
   EXPECT_TRUE(std::isinf(certain.v));
   EXPECT_EQ(certain.e, 0);
@@ -124,13 +125,13 @@ TEST(Bounded, TellsCertainFromUndecidedOverflow) {
 }
 
 TEST(Bounded, LeavesADivisionByWhatMayBeZeroUndecided) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   EXPECT_EQ(a.div({1, 0}, {0.5, 0.5}).e, infinite);
   EXPECT_LT(a.div({1, 0}, {0.5, 0.25}).e, infinite);
 }
 
 TEST(Bounded, KeepsNonFiniteValuesCertain) {
-  const Arithmetic a(fp32);
+  const Arithmetic a(undeclared(), fp32);
   const Bounded inf{infinite, 0};
   EXPECT_TRUE(std::isnan(a.sub(inf, inf).v));
   EXPECT_EQ(a.sub(inf, inf).e, 0);

@@ -6,6 +6,7 @@
 #include "oracle/window/rank_stages.hpp"
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::oracle::merged_moments_test {
 namespace {
@@ -69,7 +70,7 @@ TEST(MergedMoments, StayInsideTheBoundOfWhatWasHandedOver) {
       std::vector<Moment> parts;
       for (const Held& part : held) parts.push_back({part.count, {part.mean, 0}, {part.var, 0}});
 
-      const MeanAndVariance bound = merged_moments(parts);
+      const MeanAndVariance bound = merged_moments(undeclared(), parts);
       const Statistics found = merged(Machine(fp32, Order::sequential, random), held);
 
       const auto [mean, var] = exact_of(held);
@@ -91,7 +92,7 @@ TEST(MergedMoments, ComeNearTheirBound) {
     std::vector<Moment> parts;
     for (const Held& part : held) parts.push_back({part.count, {part.mean, 0}, {part.var, 0}});
 
-    const MeanAndVariance bound = merged_moments(parts);
+    const MeanAndVariance bound = merged_moments(undeclared(), parts);
     const Statistics found = merged(Machine(fp32, Order::sequential, random), held);
 
     const auto [exact_mean, exact_var] = exact_of(held);
@@ -105,7 +106,7 @@ TEST(MergedMoments, PassOverPartsWithoutValuesAndKeepOneAsItIs) {
   const std::vector<Moment> some{{0, {1e30, 0}, {1, 0}}, {3, {2, 0}, {0.5, 0}}, {0, {NAN, 0}, {NAN, 0}}},
       one{{3, {2, 0}, {0.5, 0}}};
 
-  const MeanAndVariance with = merged_moments(some), without = merged_moments(one);
+  const MeanAndVariance with = merged_moments(undeclared(), some), without = merged_moments(undeclared(), one);
 
   EXPECT_EQ(with.mean.v, 2);
   EXPECT_EQ(with.variance.v, 0.5);

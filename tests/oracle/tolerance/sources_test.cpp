@@ -3,7 +3,6 @@
 
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/tolerance/switches.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/layers/layer_variants.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
@@ -18,6 +17,7 @@ using Outputs = std::map<std::string, Matrix<double>>;  // bounds by output
 struct Setting {
   Dtype storage = Dtype::fp32;
   double carried = 0;
+  Asked asked = {};
 };
 using Rule = std::function<Outputs(const Setting&)>;
 
@@ -34,7 +34,7 @@ Precision precision_of(const Setting& setting) {
 Outputs bounds_of_layer(const LayerVariant& variant, const Setting& setting) {
   const Claims claims;
   const Precision precision = precision_of(setting);
-  const Declared subject = declared(precision, claims);
+  const Declared subject = with(declared(precision, claims), setting.asked);
   ExpectedTensors tensors;
   for (const auto& [name, v] : variant.tensors)
     tensors[name] = input(v, {setting.storage, name == "mask" ? 0 : setting.carried});
@@ -58,7 +58,7 @@ Outputs bounds_of_loss(const Choice& loss, bool classes, const Setting& setting)
   if (classes) target = (Matrix<long double>(1, 4) << 0, 4, 2, 1).finished();
   weight << 1, 2, 1, 1;
   const auto expected =
-      loss_bound_rule(loss.kind).evaluate(loss, declared(precision, claims), input(drawn(4, 5, 1), setting), target,
+      loss_bound_rule(loss.kind).evaluate(loss, with(declared(precision, claims), setting.asked), input(drawn(4, 5, 1), setting), target,
                                           weight, input(drawn(1, 4, 2), setting));
   return {{"loss", expected.loss.e}, {"dy", expected.dy.e}};
 }
@@ -71,7 +71,7 @@ std::map<std::string, Rule> stages() {
   const auto p = [](const Setting& s) { return input(3 * drawn(3, 4, 2), s); };
   const auto positive = [](const Setting& s) { return input(3 * drawn(3, 4, 3).cwiseAbs(), s); };
   const auto one = [](double v, const Setting& s) { return input(Matrix<double>::Constant(1, 1, v), s); };
-  const auto subject = [](const Setting& s) { return declared(precision_of(s), claims); };
+  const auto subject = [](const Setting& s) { return with(declared(precision_of(s), claims), s.asked); };
   const Choice norm2{"global_norm",
                      {{"max_norm", Decimal{"0.7"}}, {"norm", std::string("2")}, {"epsilon", Decimal{"1e-6"}}}};
   Choice norm1 = norm2;
@@ -85,9 +85,9 @@ std::map<std::string, Rule> stages() {
     return [=](const Setting& s) { return Outputs{{"", evaluate(s).e}}; };
   };
   return {
-      {"cast", rule([=](const Setting& s) { return cast(format_of(s.storage), p(s)); })},
+      {"cast", rule([=](const Setting& s) { return cast(subject(s), format_of(s.storage), p(s)); })},
       {"accumulated", rule([=](const Setting& s) { return accumulated(subject(s), p(s), g(s)); })},
-      {"scaled", rule([=](const Setting& s) { return scaled(g(s), one(0.3, s)); })},
+      {"scaled", rule([=](const Setting& s) { return scaled(subject(s), g(s), one(0.3, s)); })},
       {"factor", rule([=](const Setting& s) { return factor(subject(s), small, 0, 0, one(3, s)); })},
       {"inverse_scale", rule([=](const Setting& s) { return inverse_scale(subject(s), small, 0, one(3, s)); })},
       {"two-norm", rule([=](const Setting& s) {
@@ -96,9 +96,9 @@ std::map<std::string, Rule> stages() {
       {"one-norm", rule([=](const Setting& s) {
          return oracle::norm(subject(s), norm1, {{"g", g(s)}});
        })},
-      {"coefficient", rule([=](const Setting& s) { return coefficient(norm2, one(3, s)); })},
-      {"clipped by norm", rule([=](const Setting& s) { return clipped(norm2, one(0.3, s), g(s)); })},
-      {"clipped by value", rule([=](const Setting& s) { return clipped(value, {}, g(s)); })},
+      {"coefficient", rule([=](const Setting& s) { return coefficient(subject(s), norm2, one(3, s)); })},
+      {"clipped by norm", rule([=](const Setting& s) { return clipped(subject(s), norm2, one(0.3, s), g(s)); })},
+      {"clipped by value", rule([=](const Setting& s) { return clipped(subject(s), value, {}, g(s)); })},
       {"l2", rule([=](const Setting& s) { return decayed(subject(s), l2, 0.1L, g(s), p(s)); })},
       {"decoupled", rule([=](const Setting& s) { return decayed(subject(s), decoupled, 0.1L, g(s), p(s)); })},
       {"running_mean", rule([=](const Setting& s) { return running_mean(subject(s), norm, p(s), g(s)); })},
@@ -139,8 +139,9 @@ std::map<std::string, Rule> every_rule() {
 const Setting settings[] = {{Dtype::fp32, 0}, {Dtype::fp16, 0}, {Dtype::fp32, 0x1p-12}, {Dtype::bf16, 0x1p-12}};
 
 Outputs at(const Rule& rule, const Setting& setting, const Sources& shares) {
-  const SourcesScope scope(shares);
-  return rule(setting);
+  Setting shared = setting;
+  shared.asked.sources = shares;
+  return rule(shared);
 }
 
 /// With no share of a store quite 1, every store counts its half ulp: where it is known which number is stored, the
@@ -274,19 +275,12 @@ TEST(Sources, OfAMatrixProductFollowTheirFormulas) {
         store * more * (y.cwiseAbs() + (both + two_additions) * more * sizes));
 }
 
-TEST(Sources, AreAllInForceAgainAfterTheirBlock) {
-  {
-    const SourcesScope scope(all_at(0));
-    EXPECT_EQ(single().u(), 0);
-  }
-  EXPECT_GT(single().u(), 0);
-}
-
 TEST(BoundsOnly, LeavesTheBoundsAsTheyAre) {
   for_every_rule([&](const std::string&, const Rule& rule, const Setting& setting) {
     const Outputs whole = rule(setting);
-    const BoundsOnlyScope scope;
-    for (const auto& [output, e] : rule(setting)) {
+    Setting bounds = setting;
+    bounds.asked.bounds_only = true;
+    for (const auto& [output, e] : rule(bounds)) {
       EXPECT_TRUE(((e - whole.at(output)).array().abs() <= (inflation - 1) * e.array()).all()) << output;
     }
   });

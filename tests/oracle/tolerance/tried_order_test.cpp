@@ -45,14 +45,5 @@ TEST(TriedOrder, multiplies_rounding_each_product) {
   EXPECT_EQ(multiplied(tried_orders().front(), {}, {}, a, b)(0, 0), 0x1p24);
 }
 
-TEST(TriedOrder, holds_until_its_block_ends) {
-  EXPECT_EQ(tried_order(), nullptr);
-  {
-    const TriedOrderScope scope(tried_orders().back());
-    EXPECT_EQ(tried_order(), &tried_orders().back());
-  }
-  EXPECT_EQ(tried_order(), nullptr);
-}
-
 }  // namespace
 }  // namespace tally::oracle::tried_order_test

@@ -43,13 +43,13 @@ TEST(Undecided, StaysSoThroughAReplayedRelu) {
 TEST(Undecided, StaysSoThroughBothClips) {
   const Choice by_value{"value", {{"max_value", Decimal{"0.25"}}}};
 
-  EXPECT_FALSE(decided({0, coefficient(by_norm(), scalar(8, infinite)).e(0, 0)}));
-  EXPECT_FALSE(decided({0, clipped(by_value, scalar(1), scalar(8, infinite)).e(0, 0)}));
-  EXPECT_EQ(static_cast<double>(clipped(by_value, scalar(1), scalar(8, 1)).v(0, 0)), 0.25);
+  EXPECT_FALSE(decided({0, coefficient(subject, by_norm(), scalar(8, infinite)).e(0, 0)}));
+  EXPECT_FALSE(decided({0, clipped(subject, by_value, scalar(1), scalar(8, infinite)).e(0, 0)}));
+  EXPECT_EQ(static_cast<double>(clipped(subject, by_value, scalar(1), scalar(8, 1)).v(0, 0)), 0.25);
 }
 
 TEST(Infinity, IsUndecidedTimesWhatMayBeZero) {
-  const Arithmetic fp32 = single();
+  const Arithmetic fp32 = single(subject);
   const Bounded infinity{-infinite, 0};
 
   EXPECT_FALSE(decided(fp32.mul(infinity, {0.25, 0.25})));
@@ -86,8 +86,8 @@ TEST(Infinity, IsUndecidedBesideFiniteAddendsThatMayOverflowToTheOther) {
     b.set(k, 1, {0x1p7, 0});
   }
 
-  EXPECT_TRUE(decided(single().sum(small)));
-  EXPECT_FALSE(decided(single().sum(large)));
+  EXPECT_TRUE(decided(single(subject).sum(small)));
+  EXPECT_FALSE(decided(single(subject).sum(large)));
   EXPECT_EQ(product(subject, a, b).e(0, 0), 0);
   EXPECT_EQ(product(subject, a, b).e(0, 1), infinite);
 }
@@ -96,7 +96,7 @@ TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
   const Expected infinity = scalar(-INFINITY);
 
   const Expected n = norm(subject, by_norm(), {{"g", infinity}});
-  const Expected c = coefficient(by_norm(), n);
+  const Expected c = coefficient(subject, by_norm(), n);
 
   EXPECT_TRUE(std::isinf(n.v(0, 0)));
   EXPECT_EQ(static_cast<double>(c.v(0, 0)), 0);

@@ -93,7 +93,7 @@ TEST(BoundAccumulate, HoldsEveryStepAndEveryWindow) {
         double held = 0;
         for (std::size_t j = 0; j < gradients.size(); ++j) {
           const Expected g = exactly(one(gradients[j])), before = exactly(one(held));
-          sum = j == 0 ? cast(subject.accumulate, g) : accumulated(subject, sum, g);
+          sum = j == 0 ? cast(subject, subject.accumulate, g) : accumulated(subject, sum, g);
           held = buffer.add(gradients[j]);
           const Expected local = held_accumulate(subject, before.v.cast<float>(), g.v.cast<float>());
           if (std::string(algorithm) != "kahan") {

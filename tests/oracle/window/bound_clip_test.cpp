@@ -5,6 +5,7 @@
 
 #include "oracle/real/number.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::oracle::bound_clip_test {
 namespace {
@@ -20,14 +21,14 @@ TEST(BoundClip, covers_limits_of_opposite_signs_where_the_subject_rounds_the_lim
     const Choice clip = by_value(text);
     const auto limit = number<long double>(clip.number("max_value"));
     const float held = std::strtof(text, nullptr);
-    const Expected exact = clipped(clip, {}, gradient(2 * limit, static_cast<double>(4 * limit)));
+    const Expected exact = clipped(undeclared(), clip, {}, gradient(2 * limit, static_cast<double>(4 * limit)));
     EXPECT_EQ(exact.v(0, 0), limit);
     EXPECT_LT(std::fabs(-held - exact.v(0, 0)), exact.e(0, 0)) << text << ": the subject may stand at the other limit";
   }
 }
 
 TEST(BoundClip, passes_on_the_bound_of_what_is_clear_of_the_limit) {
-  const Expected inside = clipped(by_value("0.5"), {}, gradient(0.125L, 0x1p-10));
+  const Expected inside = clipped(undeclared(), by_value("0.5"), {}, gradient(0.125L, 0x1p-10));
   EXPECT_EQ(inside.v(0, 0), 0.125L);
   EXPECT_EQ(inside.e(0, 0), 0x1p-10);
 }

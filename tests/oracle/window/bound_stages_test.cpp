@@ -2,6 +2,7 @@
 
 #include "oracle/tolerance/elementwise.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::oracle::bound_stages_test {
 namespace {
@@ -38,7 +39,7 @@ TEST(BoundNorm, HoldsTheTwoNormInAnyOrder) {
     worst.hold(norm(subject, clip, {{"a", exactly(a)}, {"b", exactly(b)}}), Matrix<float>::Constant(1, 1, got));
     const float ratio = 0.7f / (got + 1e-6f), coefficient_got = ratio > 1 ? 1.0f : ratio;
     const Expected tapped = exactly(Matrix<float>::Constant(1, 1, got));
-    coefficients.hold(coefficient(clip, tapped), Matrix<float>::Constant(1, 1, coefficient_got));
+    coefficients.hold(coefficient(subject, clip, tapped), Matrix<float>::Constant(1, 1, coefficient_got));
   }
   worst.expect_sound("two-norm");
   coefficients.expect_sound("clip coefficient");
@@ -66,13 +67,13 @@ TEST(BoundNorm, IsNonFiniteForANonFiniteGradient) {
 }
 
 TEST(ClipCoefficient, IsExactlyOneWellInsideTheLimit) {
-  const Expected c = coefficient(global_norm("2", "1"), scalar(0.5L, 0.1));
+  const Expected c = coefficient(undeclared(), global_norm("2", "1"), scalar(0.5L, 0.1));
   EXPECT_EQ(static_cast<double>(c.v(0, 0)), 1);
   EXPECT_EQ(c.e(0, 0), 0);
 }
 
 TEST(ClipCoefficient, StaysInItsRangeWhereTheNormMayBeZero) {
-  const Expected c = coefficient(global_norm("2", "1e-3"), scalar(0.001L, 0.01));
+  const Expected c = coefficient(undeclared(), global_norm("2", "1e-3"), scalar(0.001L, 0.01));
   EXPECT_LE(c.e(0, 0), 1);
 }
 
@@ -176,8 +177,8 @@ TEST(BoundStages, KeepAPowerOfTwoScaleExact) {
                         {"backoff_factor", Decimal{"0.5"}},
                         {"growth_interval", std::int64_t{2}},
                         {"growth_counter", std::int64_t{1}}}};
-  const ExpectedScale first = first_scale(dynamic), grown = scale_after(dynamic, first, false);
-  const ExpectedScale backed_off = scale_after(dynamic, grown, true);
+  const ExpectedScale first = first_scale(dynamic), grown = scale_after(undeclared(), dynamic, first, false);
+  const ExpectedScale backed_off = scale_after(undeclared(), dynamic, grown, true);
   EXPECT_EQ(static_cast<double>(grown.scale.v(0, 0)), 131072);
   EXPECT_EQ(static_cast<double>(backed_off.scale.v(0, 0)), 65536);
   EXPECT_EQ(backed_off.scale.e(0, 0), 0);

@@ -6,18 +6,13 @@
 
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::oracle::norm_terms_test {
 namespace {
 
 Choice by_norm(const std::string& order) {
   return {"global_norm", {{"max_norm", Decimal{"1"}}, {"norm", order}, {"epsilon", Decimal{"0"}}}};
-}
-
-const Declared& subject() {
-  static const Claims none;
-  static const Declared one = declared(Precision{}, none);
-  return one;
 }
 
 Expected drawn(std::mt19937& draw, Eigen::Index columns, double off) {
@@ -42,10 +37,10 @@ TEST(NormTerms, OfPartsAreThoseOfTheWhole) {
     const Choice clip = by_norm(order);
     ExpectedTensors gradients{{"a", drawn(draw, 40, 0x1p-24)}, {"b", drawn(draw, 7, 0)}};
     NormTerms first, second;
-    first.add(clip, gradients.at("a"));
-    second.add(clip, gradients.at("b"));
+    first.add(undeclared(), clip, gradients.at("a"));
+    second.add(undeclared(), clip, gradients.at("b"));
     first.add(clip, second);
-    const Expected whole = norm(subject(), clip, gradients), joined = norm(subject(), clip, first);
+    const Expected whole = norm(undeclared(), clip, gradients), joined = norm(undeclared(), clip, first);
     EXPECT_LE(apart(joined, whole), 47) << order;  // roundings of a sum of 47 terms
     EXPECT_LE(joined.e(0, 0), whole.e(0, 0) * inflation) << order;
     EXPECT_GE(joined.e(0, 0) * inflation, whole.e(0, 0)) << order;
@@ -61,9 +56,9 @@ TEST(NormTerms, TimesAFactorAreThoseOfTheProducts) {
       const Choice clip = by_norm(order);
       const Expected buffer = drawn(draw, 50, 0x1p-24), by = scalar(static_cast<float>(factor));
       NormTerms terms, products;
-      terms.add(clip, buffer);
-      products.add(clip, scaled(buffer, by));
-      const NormTerms scaled_terms = terms.times(clip, by);
+      terms.add(undeclared(), clip, buffer);
+      products.add(undeclared(), clip, scaled(undeclared(), buffer, by));
+      const NormTerms scaled_terms = terms.times(undeclared(), clip, by);
       EXPECT_LE(apart(scalar(scaled_terms.power_sum), scalar(products.power_sum)), 150) << order << " " << factor;
       EXPECT_GE(scaled_terms.sum_e, products.sum_e) << order << " " << factor;
       EXPECT_GE(scaled_terms.squares_e, products.squares_e) << order << " " << factor;
@@ -83,16 +78,16 @@ TEST(NormTerms, OfASumOfSquaresHoldTheNormAndWhatItMayBeOff) {
     forwards += a * a;
     backwards += b * b;
   }
-  const Expected whole = norm(subject(), clip, {{"g", gradient}});
+  const Expected whole = norm(undeclared(), clip, {{"g", gradient}});
   for (const double sum : {forwards, backwards}) {
-    const Expected said = norm(subject(), clip, terms_of_squares(5000, sum));
+    const Expected said = norm(undeclared(), clip, terms_of_squares(5000, sum));
     EXPECT_LE(std::fabs(static_cast<double>(said.v(0, 0) - whole.v(0, 0))), said.e(0, 0) - whole.e(0, 0));
     EXPECT_LE(said.e(0, 0), 2 * whole.e(0, 0));
   }
 }
 
 TEST(NormTerms, ThatAreNotFiniteGiveNoNorm) {
-  const Expected said = norm(subject(), by_norm("2"), terms_of_squares(10, std::numeric_limits<double>::infinity()));
+  const Expected said = norm(undeclared(), by_norm("2"), terms_of_squares(10, std::numeric_limits<double>::infinity()));
   EXPECT_FALSE(std::isfinite(said.v(0, 0)));
 }
 

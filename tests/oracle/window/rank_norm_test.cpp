@@ -69,7 +69,7 @@ TEST(RankNorm, StaysInsideItsBound) {
           left[at / ranks].push_back(part_left(c, piece));
           parts[at / ranks].push_back(norm_part(in, c, {{"w", as_read(column(piece))}}));
         }
-        const Expected bound = norm_of_parts(c, parts);
+        const Expected bound = norm_of_parts(in, c, parts);
         const long double off = std::fabs(rounded_norm(c, left) - std::sqrt(squares));
         EXPECT_LE(off, bound.e(0, 0)) << word << " of " << ranks << " on " << stages;
         worst = std::max(worst, static_cast<double>(off) / bound.e(0, 0));

@@ -26,12 +26,6 @@ TEST(Ahead, TakesInOrderUntilItIsToldToStop) {
   }
 }
 
-TEST(Ahead, AsksRulesForTheSpreadThatIsAskedForHere) {
-  const oracle::SpreadScope scope(oracle::Spread::least);
-  const auto asked = [](std::size_t) { return oracle::spread_in_force; };
-  EXPECT_TRUE(taken_in_order(4, 3, asked, [](oracle::Spread spread) { return spread == oracle::Spread::least; }));
-}
-
 TEST(Ahead, PassesOnWhatIsThrown) {
   const auto make = [](std::size_t i) {
     if (i == 2) throw std::runtime_error("of the third");

@@ -9,6 +9,7 @@
 #include "properties/judge/lens.hpp"
 #include "properties/judge/verdict.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
+#include "tests/oracle/undeclared.hpp"
 
 namespace tally::spread_test {
 namespace {
@@ -28,7 +29,7 @@ struct Drawn {
 oracle::Bounded rounded_once(double v) {
   const oracle::Format fp32 = oracle::format_of(Dtype::fp32);
   const double half_ulp = fp32.unit_roundoff() * std::exp2(std::floor(std::log2(std::fabs(v))));
-  const double e = oracle::Arithmetic(fp32).mul({v / 1.5, 0}, {1.5, 0}).e;
+  const double e = oracle::Arithmetic(oracle::undeclared(), fp32).mul({v / 1.5, 0}, {1.5, 0}).e;
   return {v, e, e, half_ulp * half_ulp};
 }
 

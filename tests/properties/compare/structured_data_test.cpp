@@ -63,7 +63,7 @@ TEST(StructuredData, one_rounding_of_a_constant_and_a_number) {
       double worst = 0;
       const Floats x = drawn(structure, n / 16, 16, 1);
       for (const float c : {0.1F, 0.001F, 0.3F, 1.0F / 3}) {
-        held("constant x " + name_of(structure), oracle::scaled(read(x), oracle::scalar(c)), c * x, worst);
+        held("constant x " + name_of(structure), oracle::scaled(declared, read(x), oracle::scalar(c)), c * x, worst);
       }
       std::printf(" %.2f", worst);
     }
@@ -120,8 +120,8 @@ TEST(StructuredData, sums_of_columns) {
     for (const Eigen::Index n : sizes) {
       double worst = 0;
       const Floats x = drawn(structure, n / 16, 16, 6);
-      const BoundedMatrix sums = oracle::column_sums(BoundedMatrix(read(x)), KernelClaim{});
-      const Expected expected = oracle::joined(x.cast<long double>().colwise().sum(), sums);
+      const BoundedMatrix sums = oracle::column_sums(declared, BoundedMatrix(declared, read(x)), KernelClaim{});
+      const Expected expected = oracle::joined(declared, x.cast<long double>().colwise().sum(), sums);
       for (const Order order : orders) {
         Floats got(1, 16);
         for (Eigen::Index j = 0; j < 16; ++j) {
@@ -174,8 +174,8 @@ TEST(StructuredData, products_of_matrices) {
           const Floats x = drawn(data, n / 8, k, 7), w = drawn(weights, k, 8, 8), dy = drawn(weights, n / 8, 8, 9);
           const auto hold = [&](const Floats& a, const Floats& b, const std::string& name) {
             const Expected expected =
-                oracle::joined((a.cast<double>() * b.cast<double>()).cast<long double>(),
-                               oracle::product(declared, BoundedMatrix(read(a)), BoundedMatrix(read(b))));
+                oracle::joined(declared, (a.cast<double>() * b.cast<double>()).cast<long double>(),
+                               oracle::product(declared, BoundedMatrix(declared, read(a)), BoundedMatrix(declared, read(b))));
             for (const Order order : orders) held(name, expected, product(a, b, order, false), worst);
             held(name + ", fused", expected, product(a, b, Order::serial, true), worst);
           };

@@ -23,11 +23,11 @@ class Descent final : public OptimizerRules {
  public:
   Expected state(std::size_t, const StepSetting&, const StepTensors<Expected>&) const override { return {}; }
   Expected parameter(const StepSetting& at, const Expected& rate, const StepTensors<Expected>& t, bool) const override {
-    const Arithmetic fp32 = single(), master(at.declared.master);
-    const Bounded lr = bounded_scalar(rate);
+    const Arithmetic fp32 = single(at.declared), master(at.declared, at.declared.master);
+    const Bounded lr = bounded_scalar(at.declared, rate);
     const auto moved = [&](Bounded p, Bounded g) { return master.store(fp32.sub(p, fp32.mul(lr, g))); };
-    return joined([&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
-                  each(moved, t.parameter, t.gradient));
+    return joined(at.declared, [&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
+                  each(at.declared, moved, t.parameter, t.gradient));
   }
   Prediction predicted_state(std::size_t, const StepSetting&, const StepTensors<Matrix<float>>&) const override {
     return {};
