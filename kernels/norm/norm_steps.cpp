@@ -3,6 +3,7 @@
 
 #include "kernels/training_step/batch_statistics.hpp"
 #include "kernels/training_step/run/run_state.hpp"
+#include "oracle/case/kinds.hpp"
 
 // Batch norm with statistics of each micro-batch, of the whole window (gathered and differentiated over the group), of a
 // micro-step (put together by ranks), or frozen at the running values.
@@ -242,10 +243,10 @@ const RegisterLayerSteps registered("rms_norm", {normalise, normalise_backward})
 /// Where a sum and a norm stand one behind the other, the norm; nullptr: they do not.
 LayerState* norm_behind(Run& run, const LayerState& sum) {
   const std::size_t next = sum.index + 1;
-  if (sum.layer->kind != "add" || sum.inputs.size() != 2 || next >= run.layers.size()) return nullptr;
+  if (sum.layer->kind != kinds::add || sum.inputs.size() != 2 || next >= run.layers.size()) return nullptr;
   LayerState& norm = run.layers[next];
   const bool reads_it = norm.inputs.front() == static_cast<LayerInput>(sum.index);
-  return norm.layer->kind == "rms_norm" && reads_it ? &norm : nullptr;
+  return norm.layer->kind == kinds::rms_norm && reads_it ? &norm : nullptr;
 }
 
 bool fuses(const Run& run, const char* operation, const char* norm) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/graph/stage.hpp"
+
 namespace tally {
 
 // Stages that a subject fuses: a kernel that runs several in one leaves no taps between them.
@@ -36,8 +38,8 @@ std::vector<StageGroup> stage_groups_of(std::string_view lines);
 /// -2 of `checkpoint`, which stands between windows and is in none either; behind all of them for a stage that does not
 /// exist.
 inline std::ptrdiff_t place_of_stage(std::string_view stage) {
-  if (stage == "checkpoint") return -2;
-  return stage == "count" ? -1 : std::ranges::find(stages_in_order, stage) - stages_in_order.begin();
+  if (stage == StageName::checkpoint) return -2;
+  return stage == StageName::count ? -1 : std::ranges::find(stages_in_order, stage) - stages_in_order.begin();
 }
 
 /// Ranks go through a window in parts: each alone, then what all hand to their sum, the sum; each alone again up to what
@@ -50,7 +52,7 @@ inline int part_of_window(std::string_view stage, std::string_view tensor) {
     return place > at || (place == at && !own);
   };
   const bool input = tensor.starts_with("in.");
-  if (stage == "checkpoint") return input ? 7 : 0;
+  if (stage == StageName::checkpoint) return input ? 7 : 0;
   if (place < place_of_stage("reduce")) return 0;
   if (!is_behind("reduce", input || tensor.starts_with("wire."))) return 1;
   if (place == place_of_stage("reduce")) return 2;

@@ -10,6 +10,7 @@
 
 #include "oracle/case/file/json.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 
@@ -151,9 +152,10 @@ std::size_t layer_named(const Case& c, std::string_view tensor) {
 }  // namespace
 
 int part_of_tap(const Case& c, const TapName& name) {
-  if (name.stage == "loss") return static_cast<int>(parts_of_model(c).size()) - 1;
+  if (name.stage == StageName::loss) return static_cast<int>(parts_of_model(c).size()) - 1;
   if (const std::size_t i = layer_named(c, name.tensor); i < c.model.layers.size()) {
-    const bool of_sum = name.stage == "fork" || (name.stage == "send" && name.tensor.starts_with("in.d."));
+    const bool of_sum =
+        name.stage == StageName::fork || (name.stage == StageName::send && name.tensor.starts_with("in.d."));
     const bool behind = of_sum && name.tensor.ends_with(".y") && is_summed_behind(c, i);
     return static_cast<int>(part_with(c, i)) + int{behind};
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 
@@ -93,14 +94,14 @@ class TapIndex {
 
 /// Each stage's own: what it hands over and takes, what it found, and its part of a norm.
 inline bool is_of_own_stage(std::string_view stage, std::string_view tensor) {
-  if (stage == "send" || stage == "receive") return true;
-  return (stage == "agree" && tensor == "in.found") || (stage == "overflow_check" && tensor == "found") ||
-         (stage == "norm" && tensor == "part");
+  if (stage == StageName::send || stage == StageName::receive) return true;
+  return (stage == StageName::agree && tensor == "in.found") ||
+         (stage == StageName::overflow_check && tensor == "found") || (stage == StageName::norm && tensor == "part");
 }
 
 /// A number of the window that every stage has, and all of them alike: "coefficient" of "clip".
 inline bool is_of_every_stage(std::string_view stage, std::string_view tensor, int micro_batch) {
-  if (is_of_own_stage(stage, tensor) || micro_batch >= 0 || stage == "count") return false;
+  if (is_of_own_stage(stage, tensor) || micro_batch >= 0 || stage == StageName::count) return false;
   if (tensor.starts_with("in.")) tensor.remove_prefix(3);
   for (const std::string_view own : {"weight", "bias", "running_mean", "running_var"})
     if (tensor == own) return false;  // of a layer that is named "in"

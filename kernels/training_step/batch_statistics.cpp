@@ -4,6 +4,7 @@
 #include "kernels/norm/batch_norm_of_ranks.hpp"
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
@@ -140,7 +141,7 @@ void move(Run& run, LayerState& layer, std::int64_t place, std::int64_t rows) {
 void running_stats(Run& run) {
   for (std::size_t i = run.part_begin; i < run.part_end; ++i) {
     LayerState& layer = run.layers[i];
-    if (layer.layer->kind != "batch_norm" || layer.frozen) continue;
+    if (layer.layer->kind != kinds::batch_norm || layer.frozen) continue;
     if (layer.window_statistics) {
       move(run, layer, 0, run.group_rows());
       continue;

@@ -6,6 +6,7 @@
 #include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
 
 namespace tally::stage {
@@ -28,7 +29,7 @@ void tap_inputs(Run& run, const LayerState& layer, int k) {
     run.tap("forward", "in." + layer.label + ".running_var", layer.running_var);
   }
   const std::string mask = "in." + layer.label + ".mask";
-  if (layer.mask && layer.layer->kind == "attention")
+  if (layer.mask && layer.layer->kind == kinds::attention)
     run.tap("forward", mask, layer.mask.row(pairs_of(run.c, 0, run.first_row(k))), Dtype::u8,
             {layer.mask.shape[1], pairs_of(run.c, run.first_row(k), run.rows(k))});
   else if (layer.mask)

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sizes.hpp"
 
 namespace tally {
@@ -14,7 +15,8 @@ namespace {
 std::vector<std::int64_t> users_of_tables(const Case& c) {
   std::vector<std::int64_t> found;
   for (const Layer& table : c.model.layers)
-    if (table.kind == "embedding") found.push_back(1 + std::ranges::count(c.model.layers, table.name, &Layer::tied));
+    if (table.kind == kinds::embedding)
+      found.push_back(1 + std::ranges::count(c.model.layers, table.name, &Layer::tied));
   return found;
 }
 const RegisterSize registered_users{{.name = "users of a table", .least = 1, .in = users_of_tables}};

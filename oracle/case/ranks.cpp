@@ -10,6 +10,7 @@
 
 #include "oracle/case/batch.hpp"
 #include "oracle/case/file/json.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/sharding.hpp"
 #include "oracle/case/sizes.hpp"
@@ -202,7 +203,7 @@ namespace {
 /// False too where a case that is not valid says nothing of them.
 bool takes(const Layer& layer, const char* statistics) {
   const auto said = layer.options.find("statistics");
-  return layer.kind == "batch_norm" && said != layer.options.end() &&
+  return layer.kind == kinds::batch_norm && said != layer.options.end() &&
          said->second == OptionValue(std::string(statistics));
 }
 
@@ -246,7 +247,7 @@ std::int64_t rows_of_step(const Case& c, std::size_t window, std::size_t step) {
 namespace {
 
 bool moves_with_each(const Layer& layer) {
-  return layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch";
+  return layer.kind == kinds::batch_norm && layer.text("statistics") == "micro_batch";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sizes.hpp"
 
 namespace tally {
@@ -123,8 +124,9 @@ std::vector<std::int64_t> shape_in(const Case& c, const LayerTensor& tensor, con
 }
 
 bool has_pairs(const Case& c, const std::string& tensor) {
-  return std::ranges::any_of(
-      c.model.layers, [&](const Layer& layer) { return layer.kind == "attention" && tensor == layer.name + ".mask"; });
+  return std::ranges::any_of(c.model.layers, [&](const Layer& layer) {
+    return layer.kind == kinds::attention && tensor == layer.name + ".mask";
+  });
 }
 
 Tensor mask_of_rows(const Case& c, const std::string& layer, std::int64_t first, std::int64_t count) {

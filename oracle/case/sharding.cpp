@@ -14,6 +14,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sizes.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 namespace {
@@ -23,7 +24,8 @@ constexpr std::array<std::string_view, 7> stages_of_shards{"overflow_check", "un
 
 /// The sum of a micro-batch's gradients over the ranks, the buffer that it is added to, and the sum of replicas' buffers.
 bool holds_sums(const std::string& stage, const std::string& tensor, int micro_batch) {
-  return stage == "accumulate" || (stage == "reduce" && (micro_batch < 0 || tensor.starts_with("reduced.")));
+  return stage == StageName::accumulate ||
+         (stage == StageName::reduce && (micro_batch < 0 || tensor.starts_with("reduced.")));
 }
 
 }  // namespace
@@ -96,12 +98,13 @@ bool shards_parameters(const Case& c) { return in_ranks(c) && rank_word(c, "shar
 
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor, int micro_batch) {
   if (!shards_optimizer(c)) return {};
-  if (stage == "checkpoint" && !shards_parameters(c) && !tensor.starts_with("in.") &&
+  if (stage == StageName::checkpoint && !shards_parameters(c) && !tensor.starts_with("in.") &&
       std::ranges::count(parameters_of(c.model), tensor) > 0)
     return {};  // each begins with all of it
-  const bool shard =
-      std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() || tensor.starts_with("in.shard.") ||
-      (shards_gradients(c) && holds_sums(stage, tensor, micro_batch)) || (shards_parameters(c) && stage == "cast");
+  const bool shard = std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() ||
+                     tensor.starts_with("in.shard.") ||
+                     (shards_gradients(c) && holds_sums(stage, tensor, micro_batch)) ||
+                     (shards_parameters(c) && stage == StageName::cast);
   if (!shard) return {};
   for (const std::string& p : parameters_of(c.model))
     if (tensor == p || tensor.ends_with("." + p)) return p;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
@@ -72,7 +73,7 @@ void leave_column_statistics(const NodeView& view, const LayerView& layer, NodeM
     for (const char* value : running_values) each.in(layer.label + "." + value, Format::master, features);
   if (view.pools(layer)) {
     for (const std::string& name : view.statistics_handed()) each.out(layer.label + "." + name, Format::fp32, features);
-  } else if (layer.layer->kind == "batch_norm") {
+  } else if (layer.layer->kind == kinds::batch_norm) {
     for (const char* name : column_statistics)
       (layer.window_statistics ? whole : each).out(layer.label + "." + name, Format::fp32, features);
   }

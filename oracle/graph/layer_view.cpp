@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 namespace {
@@ -17,7 +19,7 @@ LayerView view_of(const Model& model, std::size_t i) {
     if (tensor.role == Role::frozen) view.frozen_parameters.push_back(tensor.name);
     view.mask = view.mask || tensor.role == Role::mask;
   }
-  if (layer.kind == "batch_norm") {
+  if (layer.kind == kinds::batch_norm) {
     const std::string& statistics = layer.text("statistics");
     view.frozen = statistics == "frozen";
     view.window_statistics = statistics == "window";
@@ -73,7 +75,8 @@ StageTensor gradient_given_by(const std::vector<LayerView>& layers, const LayerR
 }
 
 bool is_given(const Model& model, const std::string& stage) {
-  return is_opaque(model) && (stage == "cast" || stage == "forward" || stage == "loss" || stage == "backward");
+  return is_opaque(model) && (stage == StageName::cast || stage == StageName::forward || stage == StageName::loss ||
+                              stage == StageName::backward);
 }
 
 bool in_lockstep(const std::vector<LayerView>& layers) {

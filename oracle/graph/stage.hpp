@@ -45,6 +45,8 @@ inline constexpr std::array<std::string_view, 24> stage_names{
 
 constexpr std::string_view name_of(StageName stage) { return stage_names[static_cast<std::size_t>(stage)]; }
 
+constexpr bool operator==(std::string_view name, StageName stage) { return name == name_of(stage); }
+
 /// nullopt: there is none of this name.
 constexpr std::optional<StageName> stage_called(std::string_view name) {
   for (std::size_t i = 0; i < stage_names.size(); ++i)

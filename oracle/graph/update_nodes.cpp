@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
@@ -193,7 +194,7 @@ void add_checkpoint(const NodeView& view, std::vector<Node>& nodes) {
     both("growth_counter", Format::i64, {}, first, StageName::scaler);
   }
   for (const LayerView& layer : view.layers)
-    if (layer.layer->kind == "batch_norm" && !layer.frozen)
+    if (layer.layer->kind == kinds::batch_norm && !layer.frozen)
       for (const char* value : {"running_mean", "running_var"})
         both(layer.label + "." + value, Format::master, {view.features_in(layer)}, first, StageName::running_stats);
   for (const std::string& p : view.parameters) {

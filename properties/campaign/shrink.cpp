@@ -12,6 +12,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/training_step/run/own_step.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/generators/simpler_plans.hpp"
@@ -58,15 +59,15 @@ constexpr int plan_attempts = 600, value_attempts = 1500, schedule_attempts = 30
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
   const Recipe& recipe = c.recipe;
-  std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute + !c.execution.recomputed.empty();
+  std::int64_t count = (c.model.loss.kind != kinds::mse) + c.execution.recompute + !c.execution.recomputed.empty();
   count += (c.execution.order != 0) + (c.execution.schedule != 0 || !c.execution.preemptions.empty());
   count += static_cast<std::int64_t>(c.execution.kernels.size());
   const Precision& precision = c.precision;
   count += (precision.accumulate != Dtype::fp32) + (precision.master != Dtype::fp32);
   count += (precision.compute != Dtype::fp32) + precision.tf32;
-  count += (recipe.optimizer.kind != "sgd") + (recipe.learning_rate.kind != "constant");
+  count += (recipe.optimizer.kind != kinds::sgd) + (recipe.learning_rate.kind != kinds::constant);
   for (const Choice* section : {&recipe.weight_decay, &recipe.clip, &recipe.loss_scale})
-    count += section->kind != "none";
+    count += section->kind != kinds::none;
   return count;
 }
 

@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/tensors/tensor.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/lenses/walk.hpp"
 
 namespace tally {
@@ -37,8 +39,8 @@ bool is_parameter(const Case& c, const std::string& tensor) {
 bool same_kind(const Case& c, const TapName& a, const TapName& b) {
   if (a.stage != b.stage || is_parameter(c, a.tensor) != is_parameter(c, b.tensor)) return false;
   if (prefix_of(c, a.tensor) != prefix_of(c, b.tensor)) return false;
-  const bool by_layer = a.stage == "forward" || a.stage == "backward" || a.stage == "fork" ||
-                        a.stage == "running_stats" || a.stage == "sync_statistics";
+  const bool by_layer = a.stage == StageName::forward || a.stage == StageName::backward || a.stage == StageName::fork ||
+                        a.stage == StageName::running_stats || a.stage == StageName::sync_statistics;
   const bool of_parameter = prefix_of(c, a.tensor).size() > 0 || is_parameter(c, a.tensor);
   if (by_layer || !of_parameter) return last_part(a.tensor) == last_part(b.tensor);
   const auto names_one = [&](const TapName& t) {
@@ -49,7 +51,8 @@ bool same_kind(const Case& c, const TapName& a, const TapName& b) {
 
 /// A wrong count is few whole numbers, which many formulas give; what is divided by it says more.
 bool follows_from_count(const TapName& name, const TapName& failing) {
-  return failing.stage == "count" && failing.tensor == "items" && name.stage == "loss" && name.tensor == "in.factor";
+  return failing.stage == StageName::count && failing.tensor == "items" && name.stage == StageName::loss &&
+         name.tensor == "in.factor";
 }
 
 std::set<std::string> of_same_kind(const Case& c, const Trace& trace, const TapName& failing) {
@@ -63,7 +66,7 @@ std::set<std::string> of_same_kind(const Case& c, const Trace& trace, const TapN
 /// A step that ran where none was due: the parameters should be what the window began with.
 void hold_unwanted_steps(Evidence& evidence) {
   for (const Tap& tap : evidence.trace.taps()) {
-    if (tap.name.stage != "optimizer" || !is_parameter(evidence.c, tap.name.tensor)) continue;
+    if (tap.name.stage != StageName::optimizer || !is_parameter(evidence.c, tap.name.tensor)) continue;
     if (evidence.scalar(tap.name.window, "overflow_check", "found", 0) == 0) continue;
     const auto before = evidence.tap(tap.name.window, -1, "cast", "in." + tap.name.tensor);
     const auto after = evidence.tap(tap.name.window, -1, "optimizer", tap.name.tensor);
@@ -110,7 +113,7 @@ Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorChe
   walk.wanted = &wanted;
   walk.kept = &held;
   walk_all(walk);
-  if (check.stage == "optimizer" && check.failure == FailureClass::skip_decision) hold_unwanted_steps(*this);
+  if (check.stage == StageName::optimizer && check.failure == FailureClass::skip_decision) hold_unwanted_steps(*this);
 }
 
 std::set<std::string> Evidence::names() const {
@@ -166,8 +169,8 @@ double Evidence::items(int window) const {
 
 double Evidence::scale(int window) const {
   const Choice& choice = c.recipe.loss_scale;
-  if (choice.kind == "static") return choice.number("scale").to_double();
-  if (choice.kind == "dynamic") return scalar(window, "scaler", "in.scale", choice.number("initial").to_double());
+  if (choice.kind == kinds::fixed) return choice.number("scale").to_double();
+  if (choice.kind == kinds::dynamic) return scalar(window, "scaler", "in.scale", choice.number("initial").to_double());
   return 1;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/verdict.hpp"
@@ -177,8 +178,8 @@ std::vector<Named> factors_of(const Case& c, int window, int micro_batch) {
   if (rows != items && items > 0)
     all.push_back({items / rows, "N/rows with N = " + number(items) + " of " + number(rows) + " rows"});
   const Choice& scale = c.recipe.loss_scale;
-  if (scale.kind != "none") {
-    const double s = scale.number(scale.kind == "static" ? "scale" : "initial").to_double();
+  if (scale.kind != kinds::none) {
+    const double s = scale.number(scale.kind == kinds::fixed ? "scale" : "initial").to_double();
     if (s != 1) all.push_back({s, "the loss scale"}), all.push_back({1 / s, "1/S with loss scale S = " + number(s)});
   }
   all.push_back({0.5, "one half"}), all.push_back({2, "two"});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/loss_inputs.hpp"
 
@@ -35,7 +37,7 @@ std::optional<Product> product_of(const Evidence& evidence, const HeldTensor& he
   };
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i);
-    if (c.model.layers[i].kind != "linear" || held.name.tensor != label + ".y") continue;
+    if (c.model.layers[i].kind != kinds::linear || held.name.tensor != label + ".y") continue;
     Product p{read(label + ".x"), read(label + ".weight"), read(label + ".bias"), 0, 0, 0};
     p.in = static_cast<std::size_t>(features_before(c.model, i));
     p.out = static_cast<std::size_t>(features_after(c.model, i));
@@ -95,7 +97,7 @@ std::optional<Values> norm_of(const Evidence& evidence, int window, const std::s
 
 std::optional<Values> recipe_norm_of(const Evidence& evidence, int window, const std::vector<std::string>& parameters) {
   const Choice& clip = evidence.c.recipe.clip;
-  if (clip.kind != "global_norm") return std::nullopt;
+  if (clip.kind != kinds::global_norm) return std::nullopt;
   const std::string& kind = clip.text("norm");
   double sum = 0;
   for (const std::string& p : parameters) {
@@ -114,7 +116,7 @@ std::optional<RunningUpdate> running_update(const Evidence& evidence, const Held
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i);
     const bool mean = held.name.tensor == label + ".running_mean";
-    if (c.model.layers[i].kind != "batch_norm" || !(mean || held.name.tensor == label + ".running_var")) continue;
+    if (c.model.layers[i].kind != kinds::batch_norm || !(mean || held.name.tensor == label + ".running_var")) continue;
     const auto running = evidence.tap(w, k, "running_stats", "in." + held.name.tensor);
     const auto batch = evidence.tap(w, k, "running_stats", "in." + label + (mean ? ".mean" : ".var"));
     if (!running || !batch) return std::nullopt;
@@ -152,7 +154,7 @@ SmoothedRow row_of(const double* z, std::size_t classes, std::size_t target, dou
 
 std::optional<std::vector<SmoothedRow>> smoothed_rows(const Evidence& evidence, int window, int micro_batch) {
   const Choice& loss = evidence.c.model.loss;
-  if (loss.kind != "cross_entropy" || !loss.numbers("weight").empty()) return std::nullopt;
+  if (loss.kind != kinds::cross_entropy || !loss.numbers("weight").empty()) return std::nullopt;
   const double smoothing = loss.number("label_smoothing").to_double();
   const auto z = evidence.tap(window, micro_batch, "loss", "in.y");
   const auto target = evidence.tap(window, micro_batch, "loss", "in.target");
@@ -186,8 +188,9 @@ Span object_in(const Case& c, const TapName& name) {
     if (end < tensor.size() && tensor[end] != '.') return;
     if (object.size() > found.length) found = {at, object.size()};
   };
-  const bool by_layer = name.stage == "forward" || name.stage == "backward" || name.stage == "fork" ||
-                        name.stage == "running_stats" || name.stage == "sync_statistics";
+  const bool by_layer = name.stage == StageName::forward || name.stage == StageName::backward ||
+                        name.stage == StageName::fork || name.stage == StageName::running_stats ||
+                        name.stage == StageName::sync_statistics;
   for (std::size_t i = 0; by_layer && i < c.model.layers.size(); ++i) look_for(label_of(c.model, i));
   if (by_layer) return found;
   for (const std::string& parameter : parameters_of(c.model)) look_for(parameter);
@@ -199,8 +202,9 @@ Span object_in(const Case& c, const TapName& name) {
 std::string role_of(const Case& c, const TapName& name) {
   const Span span = object_in(c, name);
   if (span.length == 0) return name.tensor;
-  const bool by_layer = name.stage == "forward" || name.stage == "backward" || name.stage == "fork" ||
-                        name.stage == "running_stats" || name.stage == "sync_statistics";
+  const bool by_layer = name.stage == StageName::forward || name.stage == StageName::backward ||
+                        name.stage == StageName::fork || name.stage == StageName::running_stats ||
+                        name.stage == StageName::sync_statistics;
   const std::string kind = by_layer ? layer_kind_of(c, name.tensor) : "";
   return kind + ":" + name.tensor.substr(0, span.at) + "*" + name.tensor.substr(span.at + span.length);
 }

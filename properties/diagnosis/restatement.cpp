@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "oracle/case/io.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/registered_files.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
@@ -46,7 +47,7 @@ int regrouped_window(const Case& c, int window, int micro_batch) {
 }
 
 TapName regrouped(const Case& c, TapName name) {
-  const bool first = name.tensor.starts_with("in.") || name.stage == "cast";
+  const bool first = name.tensor.starts_with("in.") || name.stage == StageName::cast;
   const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(name.window)].size()) - 1;
   name.window = regrouped_window(c, name.window, name.micro_batch >= 0 ? name.micro_batch : first ? 0 : last);
   if (name.micro_batch >= 0) name.micro_batch = 0;
@@ -54,7 +55,7 @@ TapName regrouped(const Case& c, TapName name) {
 }
 
 bool is_of_the_cut(const TapName& name) {
-  return name.stage == "schedule" || (name.stage == "count" && name.micro_batch < 0);
+  return name.stage == StageName::schedule || (name.stage == StageName::count && name.micro_batch < 0);
 }
 
 Trace regrouped(const Case& c, const Trace& trace) {
@@ -111,7 +112,7 @@ void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected
 bool skips_unseen(const Walk& walk, std::int64_t steps_before) {
   std::int64_t seen = 0;
   for (const Tap& tap : walk.trace.taps()) {
-    seen += tap.name.stage == "overflow_check" && tap.name.tensor == "found" && tap.value.integer(0) != 0;
+    seen += tap.name.stage == StageName::overflow_check && tap.name.tensor == "found" && tap.value.integer(0) != 0;
   }
   return static_cast<std::int64_t>(walk.c.windows.size()) - (walk.state.step - steps_before) > seen;
 }

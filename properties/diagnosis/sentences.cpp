@@ -12,6 +12,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/exact/exact.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/restatement.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/groups.hpp"
@@ -138,13 +139,13 @@ std::string words_of_tap(const TapName& name) {
     const std::string rest = whole ? "" : name.tensor.substr(words.prefix.size());
     return std::string(words.before) + rest + std::string(words.after);
   }
-  if (name.stage == "optimizer") {
+  if (name.stage == StageName::optimizer) {
     const std::string_view parameter = parameter_of_state(name.tensor);
     if (parameter.empty()) return "the parameter " + name.tensor + " behind the step";
     const std::string state = name.tensor.substr(0, name.tensor.size() - parameter.size() - 1);
     return "the optimizer's " + state + " of " + std::string(parameter);
   }
-  if (name.stage == "forward" && name.tensor.ends_with(".y") && !name.tensor.starts_with("in."))
+  if (name.stage == StageName::forward && name.tensor.ends_with(".y") && !name.tensor.starts_with("in."))
     return "the output of " + name.tensor.substr(0, name.tensor.size() - 2);
   return "";
 }
@@ -153,11 +154,12 @@ namespace {
 
 /// The likeliest kinds of call first.
 std::vector<std::string> calls_of(const std::string& stage) {
-  if (stage == "count" || stage == "loss") return {"loss", "backward"};
-  if (stage == "forward" || stage == "backward" || stage == "fork" || stage == "accumulate")
+  if (stage == StageName::count || stage == StageName::loss) return {"loss", "backward"};
+  if (stage == StageName::forward || stage == StageName::backward || stage == StageName::fork ||
+      stage == StageName::accumulate)
     return {"backward", "loss"};
-  if (stage == "overflow_check" || stage == "unscale") return {"unscale", "step"};
-  if (stage == "norm" || stage == "clip") return {"clip", "step"};
+  if (stage == StageName::overflow_check || stage == StageName::unscale) return {"unscale", "step"};
+  if (stage == StageName::norm || stage == StageName::clip) return {"clip", "step"};
   return {"step"};
 }
 

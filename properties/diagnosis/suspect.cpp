@@ -8,6 +8,7 @@
 
 #include "oracle/case/file/parts.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -98,7 +99,7 @@ void add_kinds(std::set<std::string>& kinds, const Evidence& evidence, std::size
   const Model& model = evidence.c.model;
   kinds.insert(model.layers[layer].kind);
   const TapName at = tap_name_of(evidence.check.tap);
-  if (evidence.check.lens != "group" || at.stage != "forward") return;
+  if (evidence.check.lens != "group" || at.stage != StageName::forward) return;
   for (const LayerInput input : inputs_of(model, layer)) {
     if (input == model_input) continue;
     const auto read = static_cast<std::size_t>(input);
@@ -133,11 +134,11 @@ std::vector<Setting> settings_of(const Evidence& evidence) {
               });
     }
   }
-  if (stage == "loss") {
+  if (stage == StageName::loss) {
     add_all(settings, "loss", evidence.c.model.loss,
             [](Case& c, const std::string& option, const OptionValue& value) { c.model.loss.options[option] = value; });
   }
-  if (stage != "forward" && stage != "backward" && stage != "running_stats") return settings;
+  if (stage != StageName::forward && stage != StageName::backward && stage != StageName::running_stats) return settings;
   for (const std::string& kind : kinds_at_work(evidence)) {
     const auto first = std::ranges::find(evidence.c.model.layers, kind, &Layer::kind);
     add_all(settings, "layer", *first, [kind](Case& c, const std::string& option, const OptionValue& value) {

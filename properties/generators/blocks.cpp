@@ -9,6 +9,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sizes.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/drawn_options.hpp"
@@ -161,7 +162,7 @@ class Adapters {
     for (std::size_t i = layers.size(); i-- > 0;) {
       if (is_norm(layers[i]) && one_in(2) && layers[i].options.contains("affine") && layers[i].flag("affine"))
         layers[i].trainable = false;
-      if (layers[i].kind != "linear" || !layers[i].tied.empty()) continue;
+      if (layers[i].kind != kinds::linear || !layers[i].tied.empty()) continue;
       if (any && one_in(2)) {
         if (one_in(2)) layers[i].trainable = false;  // beside one that trains, in front of a layer that reads both
         continue;
@@ -259,7 +260,7 @@ std::vector<std::string> adapted_layers(const Model& model) {
   std::vector<std::string> found;
   for (const Layer& l : model.layers) {
     const bool adapted = !l.trainable && std::ranges::any_of(model.layers, [&](const Layer& other) {
-      return other.kind == "scale" && other.name == l.name + "_s";
+      return other.kind == kinds::scale && other.name == l.name + "_s";
     });
     if (adapted) found.push_back(l.name);
   }

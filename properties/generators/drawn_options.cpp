@@ -11,6 +11,7 @@
 #include "kernels/training_step/kind_steps.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/parts.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sizes.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/settings.hpp"
@@ -40,7 +41,7 @@ void draw_norms(Plan& plan) {
   executor::Schedule random(plan.seed ^ apart_of_kinds);
   const std::vector<std::string> kinds = norms_of_rows();
   for (Layer& drawn : plan.hidden) {
-    if (drawn.kind != "layer_norm") continue;
+    if (drawn.kind != kinds::layer_norm) continue;
     const std::string& kind = kinds[random.below(kinds.size())];
     if (kind != drawn.kind) drawn = layer(kind, drawn.name, {{"affine", drawn.flag("affine")}});
   }
@@ -88,7 +89,7 @@ void fit_options(Plan& plan) {
       value = as_long_as(value, plan.outputs);
   }
   if (optimizer_steps(plan.recipe.optimizer).fuse == nullptr) plan.execution.kernels.erase("clip_decay_step");
-  if (plan.loss.kind != "cross_entropy") plan.execution.kernels.erase("head_loss");
+  if (plan.loss.kind != kinds::cross_entropy) plan.execution.kernels.erase("head_loss");
   if (const auto math = plan.execution.kernels.find("gemm.math"); math != plan.execution.kernels.end())
     if (math->second == "tf32" && !plan.precision.tf32) math->second = "default";
 }
@@ -147,7 +148,7 @@ const std::vector<std::string>& further_optimizers() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found;
     for (const Contract* contract : contracts_of("optimizer"))
-      if (contract->kind != "sgd" && contract->kind != "adam") found.push_back(contract->kind);
+      if (contract->kind != kinds::sgd && contract->kind != kinds::adam) found.push_back(contract->kind);
     return found;
   }();
   return all;

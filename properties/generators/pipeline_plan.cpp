@@ -2,6 +2,7 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
@@ -88,7 +89,7 @@ void normalised_by_micro_batch(Plan& plan) {
   for (const auto& window : plan.windows)
     for (const std::int64_t rows : window) least = std::min(least, rows);
   for (Layer& layer : plan.hidden)
-    if (takes_step_statistics(layer) || (layer.kind == "batch_norm" && layer.text("statistics") == "window"))
+    if (takes_step_statistics(layer) || (layer.kind == kinds::batch_norm && layer.text("statistics") == "window"))
       layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
   forget_running(plan.hidden);
 }

@@ -7,6 +7,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
@@ -21,7 +22,7 @@ std::vector<Layer> earlier_layers(const Plan& plan) {
   if (plan.tokens.width > 0 && plan.tokens.positions)
     layers.push_back(layer("position_embedding", "wpe", {{"length", plan.tokens.longest}}));
   for (Layer& table : layers)
-    table.trainable = !(table.kind == "embedding" ? plan.tokens.frozen : plan.tokens.frozen_positions);
+    table.trainable = !(table.kind == kinds::embedding ? plan.tokens.frozen : plan.tokens.frozen_positions);
   layers.insert(layers.end(), plan.hidden.begin(), plan.hidden.end());
   return layers;
 }

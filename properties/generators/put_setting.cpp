@@ -3,6 +3,7 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/file/parts.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/rules/rules.hpp"
 #include "properties/generators/choices.hpp"
@@ -154,8 +155,8 @@ class Putter {
   /// Tables are of the plan itself.
   bool put_in_table() {
     TokenPlan& tokens = plan_.tokens;
-    const bool places = setting_.kind == "position_embedding";
-    if (tokens.width == 0 || (!places && setting_.kind != "embedding")) return false;
+    const bool places = setting_.kind == kinds::position_embedding;
+    if (tokens.width == 0 || (!places && setting_.kind != kinds::embedding)) return false;
     tokens.positions = tokens.positions || places;
     if (setting_.option == "trainable")
       (places ? tokens.frozen_positions : tokens.frozen) = setting_.value == OptionValue(false);

@@ -10,6 +10,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/tensors/tensor.hpp"
 #include "properties/generators/choices.hpp"
@@ -65,7 +66,8 @@ void add_norm(Plan& plan, int index) {
 /// None, or one of those there are, in one of its forms; relu most often.
 void add_activation(Plan& plan) {
   std::vector<std::pair<int, const ActivationForms*>> choices{{1, nullptr}};
-  for (const ActivationForms& each : activations_by_kind()) choices.emplace_back(each.kind == "relu" ? 4 : 1, &each);
+  for (const ActivationForms& each : activations_by_kind())
+    choices.emplace_back(each.kind == kinds::relu ? 4 : 1, &each);
   const ActivationForms* drawn = pick(choices);
   if (drawn == nullptr) return;
   const auto& forms = drawn->forms;
@@ -130,7 +132,9 @@ void cut_windows(Plan& plan) {
   }
 }
 
-bool has_item_weights(const Plan& plan) { return plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights"); }
+bool has_item_weights(const Plan& plan) {
+  return plan.loss.kind == kinds::cross_entropy || plan.loss.flag("item_weights");
+}
 
 void choose_optimizer(Recipe& recipe) {
   const auto& further = further_optimizers();
@@ -166,8 +170,8 @@ void choose_rate_and_decay(Recipe& recipe) {
 void choose_clip(Recipe& recipe) {
   const auto kind = pick<std::string>({{1, "none"}, {1, "value"}, {2, "global_norm"}});
   recipe.clip = choice("clip", "none");
-  if (kind == "value") recipe.clip = choice("clip", "value", {{"max_value", Decimal{"0.25"}}});
-  if (kind != "global_norm") return;
+  if (kind == kinds::value) recipe.clip = choice("clip", "value", {{"max_value", Decimal{"0.25"}}});
+  if (kind != kinds::global_norm) return;
   const auto max_norm = pick<std::string>({{2, "0.25"}, {1, "1"}, {2, "3"}, {2, "1000"}});
   const auto norm = pick<std::string>({{4, "2"}, {1, "1"}, {1, "inf"}});
   recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{max_norm}}, {"norm", norm}});
@@ -178,11 +182,11 @@ void choose_scale(Plan& plan) {
   const std::string large =
       format_row(plan.precision.storage).has_range_of_fp32() ? "65536" : "4096";  // else it overflows
   Options options;
-  if (kind == "static") {
+  if (kind == kinds::fixed) {
     const auto scale = pick<std::string>({{2, "256"}, {2, "1000"}, {1, large}, {1, "1"}});
     options = {{"scale", Decimal{scale}}};
   }
-  if (kind == "dynamic") {
+  if (kind == kinds::dynamic) {
     const auto initial = pick<std::string>({{3, "1024"}, {1, "256"}, {1, large}, {1, "1000"}});
     options = {{"initial", Decimal{initial}}, {"growth_interval", pick<std::int64_t>({{2, 2}, {1, 1}, {1, 2000}})}};
   }
@@ -228,9 +232,9 @@ namespace {
 /// Whether the plan as drawn has a use for the operation: a layer or loss of that kind, or a stage that it runs.
 bool runs(const Plan& plan, const std::string& operation) {
   const std::string kind = operation.substr(0, operation.find('.'));
-  if (kind == "norm") return plan.recipe.clip.kind == "global_norm";
+  if (kind == "norm") return plan.recipe.clip.kind == kinds::global_norm;
   if (find_contract("layer", kind) == nullptr) return find_contract("loss", kind) == nullptr || plan.loss.kind == kind;
-  return kind == "linear" ||
+  return kind == kinds::linear ||
          std::any_of(plan.hidden.begin(), plan.hidden.end(), [&](const Layer& layer) { return layer.kind == kind; });
 }
 

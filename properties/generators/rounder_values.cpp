@@ -5,6 +5,7 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/simpler_plans.hpp"
@@ -136,9 +137,10 @@ std::vector<Layer> plain_layers(const std::vector<Layer>& layers) {
   if (std::ranges::any_of(layers, [](const Layer& l) { return !contract_of("layer", l).input_words.empty(); }))
     return layers;
   std::vector<Layer> plain = layers;
-  take_out_if(plain, [](const Layer& each) { return is_norm(each) || each.kind == "dropout" || each.kind == "add"; });
+  take_out_if(
+      plain, [](const Layer& each) { return is_norm(each) || each.kind == kinds::dropout || each.kind == kinds::add; });
   for (Layer& each : plain)
-    if (each.kind != "linear") each = layer("relu");
+    if (each.kind != kinds::linear) each = layer("relu");
   return plain;
 }
 
@@ -152,8 +154,8 @@ Plan plainer(Plan plan, const Plainness& plain) {
   if (plain.layers) plan.hidden = plain_layers(plan.hidden);
   if (!plain.recipe) return plan;
   Recipe& recipe = plan.recipe;
-  if (recipe.optimizer.kind != "sgd") recipe.optimizer = choice("optimizer", "sgd");
-  if (recipe.learning_rate.kind != "constant")
+  if (recipe.optimizer.kind != kinds::sgd) recipe.optimizer = choice("optimizer", "sgd");
+  if (recipe.learning_rate.kind != kinds::constant)
     recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.125"}}});
   recipe.weight_decay = choice("weight_decay", "none");
   recipe.clip = choice("clip", "none");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/generators/blocks.hpp"
@@ -43,12 +44,12 @@ class Steps {
 void fewer_layers(const Plan& plan, Steps& steps) {
   const std::size_t count = plan.hidden.size();
   if (count > 1) steps.add([](Plan& p) { p.hidden.clear(); });
-  const auto is_sum = [](const Layer& l) { return l.kind == "add"; };
+  const auto is_sum = [](const Layer& l) { return l.kind == kinds::add; };
   if (std::ranges::any_of(plan.hidden, is_sum)) steps.add([&](Plan& p) { take_out_if(p.hidden, is_sum); });
   for (std::size_t first = 0; first < count; ++first) {  // whole blocks, from one linear layer to the next
     std::size_t end = first + 1;
-    while (end < count && plan.hidden[end].kind != "linear") ++end;
-    if (plan.hidden[first].kind != "linear" || end == first + 1) continue;
+    while (end < count && plan.hidden[end].kind != kinds::linear) ++end;
+    if (plan.hidden[first].kind != kinds::linear || end == first + 1) continue;
     steps.add([=](Plan& p) {
       for (std::size_t i = end; i-- > first;) take_out(p.hidden, i);
     });
@@ -149,10 +150,10 @@ void fewer_rows(const Plan& plan, Steps& steps) {
 
 void fewer_features(const Plan& plan, Steps& steps) {
   for (const std::int64_t n : smaller(plan.input, 1)) steps.add([n](Plan& p) { p.input = n; });
-  const std::int64_t least = plan.loss.kind == "cross_entropy" ? 2 : 1;
+  const std::int64_t least = plan.loss.kind == kinds::cross_entropy ? 2 : 1;
   for (const std::int64_t n : smaller(plan.outputs, least)) steps.add([n](Plan& p) { p.outputs = n; });
   for (std::size_t i = 0; i < plan.hidden.size(); ++i) {
-    if (plan.hidden[i].kind != "linear") continue;
+    if (plan.hidden[i].kind != kinds::linear) continue;
     for (const std::int64_t n : smaller(plan.hidden[i].integer("out"), 1)) {
       steps.add([=](Plan& p) { p.hidden[i].options["out"] = n; });
     }
@@ -169,7 +170,7 @@ void plainer_loss(const Plan& plan, Steps& steps) {
       p.empty_micro_batch = false;
     });
   }
-  if (plan.loss.kind == "cross_entropy" && plan.loss != choice("loss", "cross_entropy")) {
+  if (plan.loss.kind == kinds::cross_entropy && plan.loss != choice("loss", "cross_entropy")) {
     steps.add([](Plan& p) { p.loss = choice("loss", "cross_entropy"); });
   }
   if (plan.ignored_percent != 0) steps.add([](Plan& p) { p.ignored_percent = 0; });
@@ -194,9 +195,9 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
   set(&Recipe::clip, "max_norm", "1");
   set(&Recipe::loss_scale, "scale", "2"), set(&Recipe::loss_scale, "initial", "2");
   set(&Recipe::learning_rate, "base", "1");
-  if (plan.recipe.optimizer.kind != "sgd") return;
+  if (plan.recipe.optimizer.kind != kinds::sgd) return;
   set(&Recipe::optimizer, "momentum", "0.5");
-  if (plan.recipe.learning_rate.kind != "constant") {
+  if (plan.recipe.learning_rate.kind != kinds::constant) {
     replace(&Recipe::learning_rate, choice("learning_rate", "constant", {{"base", Decimal{"1"}}}));
   }
 }

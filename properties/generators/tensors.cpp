@@ -5,6 +5,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
 #include "properties/generators/exact_cases.hpp"
 #include "properties/generators/ordinary/ordinary_plan.hpp"
@@ -46,9 +47,10 @@ std::string family_of(const Plan& plan, const Drawer& drawer, const Layer& l, co
     return initial_family(start, l, tensor, features);
   if (tensor.name == "running_var") return "variance";
   if (tensor.name == "running_mean") return "uniform";
-  if (tensor.name == "weight" && (l.kind == "embedding" || l.kind == "position_embedding"))
+  if (tensor.name == "weight" && (l.kind == kinds::embedding || l.kind == kinds::position_embedding))
     return drawer.real("normal", 3);
-  if (l.kind == "linear") return drawer.real(tensor.name == "weight" ? "he:" + std::to_string(features) : "uniform", 3);
+  if (l.kind == kinds::linear)
+    return drawer.real(tensor.name == "weight" ? "he:" + std::to_string(features) : "uniform", 3);
   return tensor.name == "weight" ? "positive" : "uniform";
 }
 
@@ -66,7 +68,7 @@ void draw_layers(const Plan& plan, Case& c, Drawer& drawer) {
 
 void move_means(Case& c) {
   for (const Layer& l : c.model.layers) {
-    if (l.kind != "linear" || l.name == "out" || !l.flag("bias")) continue;
+    if (l.kind != kinds::linear || l.name == "out" || !l.flag("bias")) continue;
     Tensor& bias = c.tensors.at(l.name + ".bias");
     for (std::size_t i = 0; i < bias.elements(); ++i) bias.set(i, 0x1p10);
     bias.drawing.reset();
@@ -81,7 +83,7 @@ void make_constant(const Plan& plan, Case& c) {
     const LayerInput from = is_norm(c.model.layers[i]) ? first_input_of(c.model, i) : model_input;
     if (from == model_input) continue;
     const Layer& l = c.model.layers[static_cast<std::size_t>(from)];
-    if (l.kind != "linear" || !l.tied.empty() || !l.flag("bias")) continue;
+    if (l.kind != kinds::linear || !l.tied.empty() || !l.flag("bias")) continue;
     const bool by_rows = !contract_of("layer", c.model.layers[i]).row_statistics.empty();
     Tensor &weight = c.tensors.at(l.name + ".weight"), &bias = c.tensors.at(l.name + ".bias");
     const std::size_t inputs = weight.elements() / bias.elements();
@@ -123,7 +125,7 @@ void mark_ignored(Tensor& target, std::int64_t ignore_index) {
 }
 
 void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
-  if (plan.loss.kind == "cross_entropy") {
+  if (plan.loss.kind == kinds::cross_entropy) {
     const std::string classes = std::to_string(plan.outputs);
     const std::string family = plan.ignored_percent == 0
                                    ? "classes:" + classes

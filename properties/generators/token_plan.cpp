@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/drawn_options.hpp"
@@ -48,7 +49,7 @@ void read_tokens(Plan& plan) {
   plan.values.clear();
   plan.gradient_magnitude = 1;
   plan.far_mean = false;
-  if (plan.loss.kind != "cross_entropy") plan.loss = choice("loss", "cross_entropy");
+  if (plan.loss.kind != kinds::cross_entropy) plan.loss = choice("loss", "cross_entropy");
   plan.loss.options["shift"] = random.below(3) != 0;
   const std::array<const char*, 4> z_losses{"0", "0", "0.25", "0.5"};
   plan.loss.options["z_loss"] = Decimal{z_losses[random.below(z_losses.size())]};
@@ -269,7 +270,7 @@ void attend(Plan& plan, QueriesAndKeys made) {
 std::vector<std::size_t> attention_layers(const Model& model) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < model.layers.size(); ++i)
-    if (model.layers[i].kind == "attention") found.push_back(i);
+    if (model.layers[i].kind == kinds::attention) found.push_back(i);
   return found;
 }
 

@@ -9,6 +9,8 @@
 
 #include "kernels/trace/stage_group.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/lenses/walk.hpp"
 
@@ -123,15 +125,15 @@ Turn before_suffix(const std::string& tensor, std::initializer_list<const char*>
 }
 
 Turn turn_of(const TapName& name) {
-  if (name.stage == "forward") return before_suffix(name.tensor, {".mean", ".var", ".rstd", ".y"});
-  if (name.stage == "sync_statistics") return before_suffix(name.tensor, {".count", ".mean", ".var", ".rstd"});
-  if (name.stage == "optimizer") return state_first(name.tensor);
+  if (name.stage == StageName::forward) return before_suffix(name.tensor, {".mean", ".var", ".rstd", ".y"});
+  if (name.stage == StageName::sync_statistics) return before_suffix(name.tensor, {".count", ".mean", ".var", ".rstd"});
+  if (name.stage == StageName::optimizer) return state_first(name.tensor);
   return {name.tensor, 0};
 }
 
 /// Batch norm's gradient of x is computed from the sums that its parameters' gradients are; no other layer's is.
 bool sums_come_first(const std::vector<TensorCheck>& checks, const TapName& dx, const TapName& other) {
-  if (dx.stage != "backward" || !dx.tensor.ends_with(".x")) return false;
+  if (dx.stage != StageName::backward || !dx.tensor.ends_with(".x")) return false;
   const std::string label = dx.tensor.substr(0, dx.tensor.size() - 2);  // "d.bn1"
   if (other.tensor != label + ".weight" && other.tensor != label + ".bias") return false;
   const std::string var = "/forward/" + label.substr(2) + ".var";
@@ -180,7 +182,7 @@ namespace {
 std::set<int> skipped_windows(const Trace& trace) {
   std::set<int> skipped;
   for (const Tap& tap : trace.taps())
-    if (tap.name.stage == "overflow_check" && tap.name.tensor == "found" && tap.value.integer(0) != 0)
+    if (tap.name.stage == StageName::overflow_check && tap.name.tensor == "found" && tap.value.integer(0) != 0)
       skipped.insert(tap.name.window);
   return skipped;
 }
@@ -196,7 +198,7 @@ bool has_an_item(const Case& c, int window) {
 bool all_gradients_are_zero(const std::vector<TensorCheck>& checks) {
   std::size_t gradients = 0;
   for (const TensorCheck& check : checks) {
-    if (check.lens != "end_to_end" || check.stage != "unscale") continue;
+    if (check.lens != "end_to_end" || check.stage != StageName::unscale) continue;
     if (!check.zero_signal) return false;
     ++gradients;
   }
@@ -231,8 +233,8 @@ std::string dead_steps(const Case& c, const Trace& trace, const std::vector<Tens
 std::string steps_not_taken(const Case& c, const Trace& trace) {
   if (skipped_windows(trace).size() < c.windows.size()) return "";
   std::string text = "unscale";
-  if (c.recipe.clip.kind != "none") text += ", clip";
-  if (c.recipe.weight_decay.kind != "none") text += ", weight decay";
+  if (c.recipe.clip.kind != kinds::none) text += ", clip";
+  if (c.recipe.weight_decay.kind != kinds::none) text += ", weight decay";
   return text + " and the optimizer's step";
 }
 
@@ -271,7 +273,8 @@ bool PromisedBits::of(const TapName& tap) const {
   if (!norm_ && place >= place_of_stage("norm")) return false;
   if (bias_gradients_ || place < place_of_stage("backward")) return true;
   // Beyond the gradients of one parameter: whether any of them overflowed, and what follows from that.
-  const bool of_all = tap.stage == "overflow_check" || tap.stage == "scaler" || tap.stage == "schedule";
+  const bool of_all =
+      tap.stage == StageName::overflow_check || tap.stage == StageName::scaler || tap.stage == StageName::schedule;
   return !of_all && !tap.tensor.ends_with(".bias");
 }
 

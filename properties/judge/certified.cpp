@@ -12,6 +12,7 @@
 #include "oracle/case/sharding.hpp"
 #include "oracle/exact/answer.hpp"
 #include "oracle/exact/trajectory.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -116,7 +117,8 @@ bool steps_otherwise(const Case& c, const Expectations& judged,
   return std::ranges::any_of(certified, [&](const auto& exact) {
     const TapName name = tap_name_of(exact.first);
     const auto expected = judged.find(exact.first);
-    if (name.stage != "optimizer" || std::ranges::count(parameters, name.tensor) == 0 || expected == judged.end())
+    if (name.stage != StageName::optimizer || std::ranges::count(parameters, name.tensor) == 0 ||
+        expected == judged.end())
       return false;
     for (Eigen::Index i = 0; i < exact.second.size(); ++i) {
       const double e = expected->second.e.data()[i];

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/certified.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ranks/rank_checks.hpp"
@@ -103,7 +104,7 @@ constexpr double roundings_of_a_parameter = 4;
 bool admits_no_step(const Walk& walk, const TensorCheck& check) {
   const TapName name = tap_name_of(check.tap);
   const bool parameter =
-      name.stage == "optimizer" && std::count(walk.parameters.begin(), walk.parameters.end(), name.tensor) > 0;
+      name.stage == StageName::optimizer && std::count(walk.parameters.begin(), walk.parameters.end(), name.tensor) > 0;
   if (!parameter || check.status != Status::pass || !(check.norm_bound > 0)) return false;
   const auto known = walk.expected->find(check.tap);
   if (known == walk.expected->end()) return false;
@@ -136,7 +137,7 @@ namespace {
 /// No stage has written yet what stands in the case: running statistics move with every micro-batch, others with a
 /// window.
 bool reads_first(const TapName& name) {
-  return name.window == 0 && (name.stage != "running_stats" || name.micro_batch <= 0);
+  return name.window == 0 && (name.stage != StageName::running_stats || name.micro_batch <= 0);
 }
 
 /// An input whose producer left no tap is what that was to leave: held to what the walk expects of it. Where nothing is

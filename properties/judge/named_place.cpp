@@ -6,6 +6,7 @@
 
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/trace/trace_layout.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
@@ -29,7 +30,7 @@ struct PartOfAttention {
 PartOfAttention part_of(const Model& model, std::string_view tensor) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const std::string label = label_of(model, i) + ".";
-    if (model.layers[i].kind == "attention" && tensor.starts_with(label))
+    if (model.layers[i].kind == kinds::attention && tensor.starts_with(label))
       return {&model.layers[i], std::string(tensor.substr(label.size()))};
   }
   return {};

@@ -5,6 +5,7 @@
 #include "kernels/trace/stage_group.hpp"
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
@@ -14,9 +15,11 @@ namespace {
 
 /// Stages that only count: what comes of them is known from the case and the skips, so nothing is composed through
 /// them.
-bool keeps_count(const StageRun& run) { return run.stage == "scaler" || run.stage == "schedule"; }
+bool keeps_count(const StageRun& run) { return run.stage == StageName::scaler || run.stage == StageName::schedule; }
 
-bool is_state(const TapName& name) { return name.stage == "optimizer" && !parameter_of_state(name.tensor).empty(); }
+bool is_state(const TapName& name) {
+  return name.stage == StageName::optimizer && !parameter_of_state(name.tensor).empty();
+}
 
 }  // namespace
 
@@ -65,7 +68,7 @@ const std::vector<std::size_t>& StageCones::producers(std::size_t at) const {
 void StageCones::reach(std::size_t at, std::set<std::size_t>& reached) const {
   if (!reached.insert(at).second) return;
   for (const std::size_t from : producers(at)) {
-    const bool parameters_alone = runs_[from].stage == "optimizer" && runs_[at].stage != "optimizer";
+    const bool parameters_alone = runs_[from].stage == StageName::optimizer && runs_[at].stage != StageName::optimizer;
     if (parameters_alone ? runs_[from].shown : runs_[from].observed) continue;
     keeps_count(runs_[from]) ? count_back(from, reached) : reach(from, reached);
   }
@@ -113,7 +116,7 @@ std::string StageCones::label(const std::string& tap) const {
 /// Whether parameters of a later step are there.
 bool StageCones::steps_after(const StageRun& run) const {
   return std::any_of(runs_.begin(), runs_.end(), [&](const StageRun& other) {
-    return other.stage == "optimizer" && other.window > run.window && other.shown;
+    return other.stage == StageName::optimizer && other.window > run.window && other.shown;
   });
 }
 
@@ -132,7 +135,7 @@ bool is_input(const std::string& tensor) { return tensor.starts_with("in."); }
 /// Whether what a stage left may reach another, itself in the next micro-batch included.
 bool precedes(const TapName& a, const TapName& b) {
   if (a.window != b.window) return a.window < b.window;
-  if (a.stage == "checkpoint" && is_input(a.tensor)) return false;  // it is written down behind all others
+  if (a.stage == StageName::checkpoint && is_input(a.tensor)) return false;  // it is written down behind all others
   const bool in_time = a.micro_batch < 0 || b.micro_batch < 0 || a.micro_batch <= b.micro_batch;
   return in_time && place_of_stage(a.stage) <= place_of_stage(b.stage);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oracle/case/tensors/tensor.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/faults/planted_change.hpp"
 #include "properties/generators/choices.hpp"
@@ -65,7 +66,7 @@ Found found_in(const Case& c, const RunOptions& subject, double theta) {
   planted.stages = &with_scaled_weight_gradients(theta);
   Found found;
   for (const TensorCheck& check : local_lens(c, run(c, planted))) {
-    if (check.status != Status::fail || check.stage != "backward") continue;
+    if (check.status != Status::fail || check.stage != StageName::backward) continue;
     (check.failure == FailureClass::precision ? found.spread : found.bound) = true;
   }
   return found;

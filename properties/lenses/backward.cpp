@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/table_rows.hpp"
@@ -73,7 +74,7 @@ Bits bits_of_table(const Walk& walk, const LayerView& layer, const LayerGradient
 Bits bits_of_order(const Walk& walk, const LayerView& layer, const LayerGradients& read, const std::string& name) {
   if (!walk.is_local()) return {};
   if (layer.looks_up) return bits_of_table(walk, layer, read);
-  if (layer.layer->kind != "linear") return {};
+  if (layer.layer->kind != kinds::linear) return {};
   const auto predict = [&walk, read, name]() -> oracle::Prediction {
     const oracle::Matrix<float> dy = read.dy.floats();
     if (name == "bias") return oracle::ordered_bias_gradient(walk.declared, dy);
@@ -128,7 +129,7 @@ void backward_alone(Walk& walk, std::size_t i) {
       },
       rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{[&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), read.dy.floats()); }};
-  const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
+  const Bits dx = layer.layer->kind == kinds::linear ? bits_of_order(walk, layer, read, "x") : written;
   for (const RowStatistic& each : layer.contract->backward_statistics)
     if (!walk.passes_over("backward", layer.label + "." + each.name))
       walk.output("backward", layer.label + "." + each.name, {backward, each.name});

@@ -3,9 +3,11 @@
 #include <limits>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/lenses/stages.hpp"
 
@@ -153,7 +155,7 @@ std::optional<std::size_t> added_by_product(const Walk& walk, const std::string&
   if (is_opaque(walk.c.model)) return {};
   for (std::size_t i = 0; i < walk.layers.size(); ++i) {
     const LayerView& layer = walk.layers[i];
-    if (layer.layer->kind != "linear" || layer.shares_weight || layer.full_name("weight") != p) continue;
+    if (layer.layer->kind != kinds::linear || layer.shares_weight || layer.full_name("weight") != p) continue;
     const bool into = oracle::claim_of(walk.declared, "linear.weight_gradient").algorithm == "into_buffer";
     const bool penalised = walk.deviation != nullptr && walk.deviation->penalty;
     if (into && !penalised) return i;
@@ -250,7 +252,8 @@ void add_gradients(Walk& walk, std::map<std::string, Value> gradients) {
 
 Value summed(Walk& walk, const std::string& stage, const std::string& p) {
   if (!walk.is_local())
-    return stage == "unscale" ? walk.told_input(stage, "in.buffer." + p, walk.buffers.at(p)) : walk.buffers.at(p);
+    return stage == StageName::unscale ? walk.told_input(stage, "in.buffer." + p, walk.buffers.at(p))
+                                       : walk.buffers.at(p);
   if (in_ranks(walk.c)) return walk.input(stage, "in.buffer." + p, summed_by_ranks(walk, p));
   const int last = walk.micro_batches() - 1;
   const StageTensor gradient = gradient_of_parameter(walk.layers, p);

@@ -1,6 +1,7 @@
 // Where the number of ranks changes: what they write down is what their last window left, and what the next ones take
 // up is what those wrote down, bit for bit where it is tapped. All of it is copies, whatever pieces each keeps.
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
 #include "properties/lenses/stages.hpp"
@@ -143,7 +144,8 @@ void expect_taken(Walk& walk) {
 std::vector<std::string> moved_layers(const std::vector<LayerView>& layers) {
   std::vector<std::string> labels;
   for (const LayerView& layer : layers)
-    if (layer.layer->kind == "batch_norm" && layer.layer->text("statistics") != "frozen") labels.push_back(layer.label);
+    if (layer.layer->kind == kinds::batch_norm && layer.layer->text("statistics") != "frozen")
+      labels.push_back(layer.label);
   return labels;
 }
 

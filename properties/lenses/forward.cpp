@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
@@ -20,7 +22,7 @@ using oracle::Expected;
 /// What it leaves beside y.
 std::vector<std::string> statistics_of(const Walk& walk, const LayerView& layer) {
   if (pools(walk.c, layer)) return {};  // of all ranks: another stage's
-  if (layer.layer->kind == "batch_norm") return {"mean", "var", "rstd"};
+  if (layer.layer->kind == kinds::batch_norm) return {"mean", "var", "rstd"};
   std::vector<std::string> names;
   for (const RowStatistic& each : layer.contract->row_statistics) names.push_back(each.name);
   return names;
@@ -116,7 +118,7 @@ void forward_alone(Walk& walk, std::size_t i) {
   const Bits written{[&] { return oracle::predicted_y(pass, x.floats(), tapped_statistics(walk, layer)); }};
   const Bits ordered{[&] { return ordered_output(walk, x, inputs); }, FailureClass::order};
   const Bits by_bound;  // rows that are looked up have no error: their bits are the bound
-  const Bits& y = layer.layer->kind == "linear" ? ordered : layer.reads_tokens ? by_bound : written;
+  const Bits& y = layer.layer->kind == kinds::linear ? ordered : layer.reads_tokens ? by_bound : written;
   walk.output("forward", layer.label + ".y", {forward, "y"}, {}, y);
   hold_statistics(walk, layer, forward, pass);
 }
@@ -173,7 +175,7 @@ void running_stats_of(Walk& walk, const LayerView& layer, int first, int last) {
 Value copy_read(Walk& walk, const std::string& weight, const std::string& stage) {
   const bool gathered = shards_parameters(walk.c) && std::ranges::count(walk.parameters, weight) > 0;
   return gathered && !walk.passes_over("all_gather", weight)
-             ? walk.left("all_gather", (stage == "backward" ? "again." : "") + weight)
+             ? walk.left("all_gather", (stage == StageName::backward ? "again." : "") + weight)
              : walk.cast_copy(weight);
 }
 
@@ -183,7 +185,7 @@ Value layer_input(Walk& walk, std::size_t i, std::size_t input, const std::strin
   const LayerView& layer = walk.layers[i];
   const std::string tensor = "in." + layer.input_name(input);
   // What backward reads is what forward read, where that was tapped.
-  const Value producer = stage == "forward" ? received(walk, i, false) : walk.left("forward", tensor);
+  const Value producer = stage == StageName::forward ? received(walk, i, false) : walk.left("forward", tensor);
   const Value x = walk.input(stage, tensor, producer.known() ? producer : output_read(walk, layer.inputs[input]));
   return layer.reads_tokens ? walk.as_column(x) : x;
 }
@@ -223,7 +225,7 @@ LayerInputs layer_inputs(Walk& walk, const LayerView& layer, const std::string& 
     const std::string full = layer.full_name(name);
     inputs.add(name, walk.input(stage, "in." + full, copy_read(walk, full, stage)));
   }
-  const bool forward = stage == "forward";  // backward reads mask and running values again, untapped
+  const bool forward = stage == StageName::forward;  // backward reads mask and running values again, untapped
   const auto more = [&](const std::string& name, const Value& producer) {
     inputs.add(name, forward ? walk.input(stage, "in." + layer.label + "." + name, producer) : producer);
   };
@@ -247,12 +249,12 @@ bool finds_rows(const LayerView& layer, const Value& x, const LayerInputs& input
 }
 
 bool is_fused_head(const Walk& walk, std::size_t i) {
-  return !walk.is_local() && i + 1 == walk.layers.size() && walk.layers[i].layer->kind == "linear" &&
-         walk.c.model.loss.kind == "cross_entropy" && oracle::fuses_head_and_loss(walk.declared);
+  return !walk.is_local() && i + 1 == walk.layers.size() && walk.layers[i].layer->kind == kinds::linear &&
+         walk.c.model.loss.kind == kinds::cross_entropy && oracle::fuses_head_and_loss(walk.declared);
 }
 
 void walk_forward_of(Walk& walk, std::size_t i, int first, int last) {
-  if (!walk.is_local() && walk.layers[i].layer->kind == "relu") decide(walk, i, first, last);
+  if (!walk.is_local() && walk.layers[i].layer->kind == kinds::relu) decide(walk, i, first, last);
   if (walk.layers[i].window_statistics) forward_together(walk, i, first, last);
   for (walk.micro_batch = first; walk.micro_batch < last && !walk.layers[i].window_statistics; ++walk.micro_batch)
     forward_alone(walk, i);

@@ -1,5 +1,6 @@
 // The loss.
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "properties/judge/loss_inputs.hpp"
 #include "properties/lenses/stages.hpp"
@@ -73,7 +74,7 @@ void walk_loss(Walk& walk) {
   };
   if (!walk.passes_over("loss", "loss") && is_held("loss")) walk.output("loss", "loss", {expected, "loss"});
   const Bits gradient{[&]() -> oracle::Prediction {
-    if (loss.kind != "mse" || c.is_folded) return {};
+    if (loss.kind != kinds::mse || c.is_folded) return {};
     return oracle::predicted_mse_gradient(walk.declared, y.floats(), target.floats(), item_weights(walk.c, first, rows),
                                           static_cast<float>(c.value.v(0, 0)));
   }};

@@ -6,6 +6,7 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/rank_stages.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/lenses/stages.hpp"
@@ -137,7 +138,7 @@ void walk_alike_on_stages(Walk& walk) {
   for (const Tap& tap : walk.trace.taps()) {
     const TapName& name = tap.name;
     if (name.window != walk.window || name.pipe >= 0) continue;
-    if (!is_of_every_stage(name.stage, name.tensor, name.micro_batch) || name.stage == "reduce") continue;
+    if (!is_of_every_stage(name.stage, name.tensor, name.micro_batch) || name.stage == StageName::reduce) continue;
     for (std::size_t stage = 1; stage < stages_of(walk.c); ++stage) {
       const OfStage own(walk, stage);
       if (walk.passes_over(name.stage, name.tensor)) continue;

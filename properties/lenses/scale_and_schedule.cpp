@@ -2,6 +2,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/lenses/stages.hpp"
 
@@ -30,7 +31,7 @@ void check_found(Walk& walk, const std::string& stage) {
     walk.input(stage, "in.found", found);
     return;
   }
-  const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
+  const Tensor* other = stage == StageName::schedule ? walk.tap("scaler", "in.found") : nullptr;
   const bool set = !searched ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
   walk.output(stage, "in.found", oracle::scalar(set ? 1 : 0));
 }

@@ -12,6 +12,7 @@
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sharding.hpp"
 #include "oracle/case/sizes.hpp"
 
@@ -93,7 +94,7 @@ void make_activations(Run& run) {
     if (keeps(run, layer)) layer.y = make("y", run.c.precision.storage, {rows, layer.out});
     for (const RowStatistic& each : contract_of("layer", *layer.layer).row_statistics)
       layer.row_statistic(each.name) = make(each.name, Dtype::fp32, shape_of(each, *layer.layer, rows));
-    if (layer.layer->kind != "batch_norm") continue;
+    if (layer.layer->kind != kinds::batch_norm) continue;
     for (auto [tensor, what] : {std::pair{&layer.mean, "mean"}, {&layer.var, "var"}, {&layer.rstd, "rstd"}})
       *tensor = make(what, Dtype::fp32, {1, layer.in});
   }

@@ -19,6 +19,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 namespace {
@@ -32,15 +33,15 @@ struct Place {
 };
 
 bool goes_back(std::string_view stage, std::string_view tensor) {
-  if (stage == "send") return tensor.starts_with("in.d.");
-  if (stage == "receive") return tensor.starts_with("d.");
-  return stage == "loss" || stage == "backward" || stage == "fork";
+  if (stage == StageName::send) return tensor.starts_with("in.d.");
+  if (stage == StageName::receive) return tensor.starts_with("d.");
+  return stage == StageName::loss || stage == StageName::backward || stage == StageName::fork;
 }
 
 Place place_of(const Case& c, const TapName& name, int part) {
   Place at{name.window, part_of_window(name.stage, name.tensor), name.micro_batch, forward, part};
   if (name.micro_batch < 0) return at;
-  at.way = name.stage == "accumulate" ? added : goes_back(name.stage, name.tensor) ? back : forward;
+  at.way = name.stage == StageName::accumulate ? added : goes_back(name.stage, name.tensor) ? back : forward;
   if (at.way == forward) return at;
   at.part = -part;
   const auto count = static_cast<int>(c.windows[static_cast<std::size_t>(name.window)].size());
@@ -122,7 +123,7 @@ class Order {
  public:
   explicit Order(const Trace& trace) {
     for (const Tap& tap : trace.taps()) {
-      const bool each = tap.name.stage == "reduce" && tap.name.micro_batch >= 0;
+      const bool each = tap.name.stage == StageName::reduce && tap.name.micro_batch >= 0;
       every_micro_batch_ = every_micro_batch_ || each;
       gradients_ = gradients_ || (each && tap.name.tensor.starts_with("in.d."));
     }
@@ -136,9 +137,9 @@ class Order {
   /// Gradients that are summed are accumulated behind their sum; what all put together stands in front of what each does
   /// with it, and what they hand over in front of that.
   int part(const TapName& name) const {
-    if (name.stage == "all_gather") return name.tensor.starts_with("in.") ? -2 : -1;
+    if (name.stage == StageName::all_gather) return name.tensor.starts_with("in.") ? -2 : -1;
     constexpr int behind_the_sum = 3;
-    return gradients_ && name.stage == "accumulate" ? behind_the_sum : part_of_window(name.stage, name.tensor);
+    return gradients_ && name.stage == StageName::accumulate ? behind_the_sum : part_of_window(name.stage, name.tensor);
   }
 
  private:
@@ -149,7 +150,7 @@ class Order {
 class Meetings {
  public:
   int at(const TapName& name) {
-    if (name.stage != "sync_statistics") return met_;
+    if (name.stage != StageName::sync_statistics) return met_;
     const bool handed = name.tensor.starts_with("in.");
     met_ += handed_ && !handed;
     handed_ = handed;
@@ -231,7 +232,7 @@ Trace run_together(const Case& c, const RunOptions& options, const Handover& bet
 }
 
 bool takes_a_step(const Trace& trace) {
-  return std::ranges::any_of(trace.taps(), [](const Tap& tap) { return tap.name.stage == "optimizer"; });
+  return std::ranges::any_of(trace.taps(), [](const Tap& tap) { return tap.name.stage == StageName::optimizer; });
 }
 
 }  // namespace

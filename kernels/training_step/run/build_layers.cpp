@@ -7,6 +7,7 @@
 #include "kernels/training_step/run/run_parts.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
@@ -93,7 +94,7 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   parameter.decays = decays(run.c, layer, tensor);
   std::vector<std::int64_t> slots = shape;
   slots.insert(slots.begin(), alive.micro_batches);
-  parameter.into_buffer = layer.kind == "linear" && std::string_view(tensor) == "weight" &&
+  parameter.into_buffer = layer.kind == kinds::linear && std::string_view(tensor) == "weight" &&
                           adds_by_product(run, all_chosen(run.c, run.stages));
   if (!parameter.into_buffer) {
     parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
@@ -118,7 +119,7 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
       state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
   for (const RowStatistic& each : contract.backward_statistics)
     state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
-  if (state.layer->kind != "batch_norm") return;
+  if (state.layer->kind != kinds::batch_norm) return;
   for (auto [tensor, what] : {std::pair{&state.mean, "mean"},
                               {&state.var, "var"},
                               {&state.rstd, "rstd"},
@@ -145,7 +146,7 @@ void add_more_inputs(Run& run, LayerState& state, const Alive& alive) {
   for (std::size_t j = 1; j < state.widths.size() && !contract.input_words.empty() && state.gives_dx; ++j)
     state.more_dx.emplace_back(run.device, "d." + state.label + "." + contract.input_words[j], run.c.precision.storage,
                                std::vector<std::int64_t>{alive.rows, state.widths[j]});
-  if (state.layer->kind != "attention") return;
+  if (state.layer->kind != kinds::attention) return;
   const std::int64_t widest = std::max(state.widths[0], state.widths[1] + state.widths[2]);
   state.attention_sums =
       DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, std::vector<std::int64_t>{alive.rows, widest});
@@ -153,7 +154,7 @@ void add_more_inputs(Run& run, LayerState& state, const Alive& alive) {
 
 /// The tables by which pairs turn, of all rows; made as the kernel of either direction claims.
 void add_turns(Run& run, LayerState& state) {
-  if (state.layer->kind != "rotary") return;
+  if (state.layer->kind != kinds::rotary) return;
   const RotaryPairs pairs(*state.layer, state.in);
   const auto made = [&](const std::string& operation) {
     const TableOf table = run.kernels.claim(operation).algorithm == "table" ? TableOf::binary64 : TableOf::stored_fp32;
@@ -226,8 +227,8 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   add_look_up(run, state, alive);
   add_turns(run, state);
   add_more_inputs(run, state, alive);
-  if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
-  if (layer.kind == "attention" && drops_weights(layer))
+  if (layer.kind == kinds::dropout) state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
+  if (layer.kind == kinds::attention && drops_weights(layer))
     state.mask = DeviceTensor(run.device, state.label + ".mask", masks_by_micro_batch(run.c, state.label));
   add_statistics(run, state, alive);
 }

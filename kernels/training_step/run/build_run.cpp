@@ -13,6 +13,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
@@ -23,7 +24,7 @@ namespace {
 
 bool has_window_statistics(const Model& model) {
   return std::ranges::any_of(model.layers, [](const Layer& layer) {
-    return layer.kind == "batch_norm" && layer.text("statistics") == "window";
+    return layer.kind == kinds::batch_norm && layer.text("statistics") == "window";
   });
 }
 
@@ -110,7 +111,7 @@ void add_bias_partials(Run& run, std::int64_t rows) {
   if (variant != "two_stage" && variant != "atomic_add") return;
   std::int64_t features = 0;
   for (const LayerState& layer : run.layers) {
-    if (layer.layer->kind == "linear" && layer.bias != nullptr) features = std::max(features, layer.out);
+    if (layer.layer->kind == kinds::linear && layer.bias != nullptr) features = std::max(features, layer.out);
   }
   const std::int64_t chunks = std::max<std::int64_t>(bias_gradient_chunks(rows), 1);
   run.bias_partials = DeviceTensor(run.device, "partial bias gradients", Dtype::fp32, {chunks, features});

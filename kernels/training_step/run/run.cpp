@@ -15,6 +15,7 @@
 #include "kernels/training_step/run/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sizes.hpp"
@@ -59,7 +60,7 @@ void check_inputs(Run& run) {
   if (run.positions) held_to("positions", run.positions, positions_of(run.c));
   check("item_weight", run.item_weight);
   for (const LayerState& layer : run.layers) {
-    if (layer.mask && layer.layer->kind == "attention")
+    if (layer.mask && layer.layer->kind == kinds::attention)
       held_to(layer.label + ".mask", layer.mask, masks_by_micro_batch(run.c, layer.label));
     else if (layer.mask)
       check(layer.label + ".mask", layer.mask);

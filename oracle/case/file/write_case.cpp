@@ -5,6 +5,7 @@
 #include "oracle/case/file/parts.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
@@ -43,9 +44,9 @@ std::string title_of(const Case& c) {
            c.model.loss.kind + of_windows(c);
   std::string sizes = c.model.tokens ? "" : std::to_string(c.model.input), kinds;
   for (const Layer& l : c.model.layers) {
-    if (l.kind == "linear") {
+    if (l.kind == kinds::linear) {
       sizes += "-" + std::to_string(l.integer("out"));
-    } else if (l.kind == "embedding") {
+    } else if (l.kind == kinds::embedding) {
       sizes += std::to_string(c.model.input) + " tokens-" + std::to_string(l.integer("width"));
     } else {
       kinds += ", " + l.kind;

@@ -7,6 +7,7 @@
 
 #include "oracle/case/file/findings.hpp"
 #include "oracle/case/file/json.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rules/rules.hpp"
 #include "oracle/case/sizes.hpp"
@@ -42,7 +43,7 @@ namespace {
 
 bool uses(const Case& c, std::string_view statistics) {
   return std::any_of(c.model.layers.begin(), c.model.layers.end(), [&](const Layer& layer) {
-    return layer.kind == "batch_norm" && layer.text("statistics") == statistics;
+    return layer.kind == kinds::batch_norm && layer.text("statistics") == statistics;
   });
 }
 

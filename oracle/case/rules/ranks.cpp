@@ -7,6 +7,7 @@
 #include "oracle/case/file/findings.hpp"
 #include "oracle/case/file/json.hpp"
 #include "oracle/case/file/parts.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/rules/rules.hpp"
 #include "oracle/case/sharding.hpp"
@@ -44,7 +45,7 @@ void check_changing(const Case& c, Findings& findings) {
     if (says_running(layer))
       findings.add(path + ".running", "\"each\" where the number of ranks changes: a new rank has no running values",
                    "\"first_rank\"");
-    if (layer.kind == "opaque")
+    if (layer.kind == kinds::opaque)
       findings.add(path, "an opaque layer where the number of ranks changes", "as many ranks in every window");
   }
 }
@@ -143,7 +144,7 @@ void check_together(const Case& c, Findings& findings) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const std::string path = element_path("$.model.layers", i);
-    if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
+    if (layer.kind == kinds::batch_norm && layer.text("statistics") == "window")
       findings.add(path + ".statistics", "\"window\" beside ranks",
                    is_pipelined(c) ? "\"micro_batch\" or \"frozen\"" : "\"micro_batch\", \"micro_step\" or \"frozen\"");
   }
@@ -172,7 +173,7 @@ void check_step_rows(const Case& c, Findings& findings) {
 void check_running(const Case& c, Findings& findings) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
-    if (layer.kind != "batch_norm" || !says_running(layer)) continue;
+    if (layer.kind != kinds::batch_norm || !says_running(layer)) continue;
     const bool moves = layer.text("statistics") == "micro_batch";
     if (!moves || most_ranks_of(whole_of(c)) == 1)
       findings.add(element_path("$.model.layers", i) + ".running",

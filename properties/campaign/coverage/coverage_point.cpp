@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/registered_files.hpp"
 
@@ -72,7 +73,7 @@ bool Sight::any_layer(const std::function<bool(const Layer&)>& holds) const {
 
 bool Sight::batch_norm(const std::string& statistics) const {
   return any_layer([&](const Layer& l) {
-    return l.kind == "batch_norm" && (statistics.empty() || l.text("statistics") == statistics);
+    return l.kind == kinds::batch_norm && (statistics.empty() || l.text("statistics") == statistics);
   });
 }
 

@@ -4,7 +4,9 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/campaign/coverage/coverage_point.hpp"
 #include "properties/generators/blocks.hpp"
 
@@ -29,12 +31,12 @@ bool is_not_reached(const Sight& s) { return freezes(s) && frozen_where(s, false
 
 bool several_ranks(const Sight& s) {
   return std::ranges::any_of(s.c.model.layers, [&](const Layer& l) {
-    return l.kind == "linear" && l.name.ends_with("_a") && l.integer("out") > 1 && adapts(s);
+    return l.kind == kinds::linear && l.name.ends_with("_a") && l.integer("out") > 1 && adapts(s);
   });
 }
 bool drops_its_input(const Sight& s) {
   return adapts(s) && std::ranges::any_of(s.c.model.layers, [](const Layer& l) {
-           return l.kind == "dropout" && l.name.ends_with("_drop");
+           return l.kind == kinds::dropout && l.name.ends_with("_drop");
          });
 }
 bool zero_b(const Sight& s) {
@@ -75,10 +77,10 @@ bool of_two(const Sight& s) { return forks(s, 2, 2); }
 bool of_more(const Sight& s) { return forks(s, 3, static_cast<std::size_t>(-1)); }
 
 bool sum_of_two(const Sight& s) {
-  return s.any_layer([](const Layer& l) { return l.kind == "add" && l.inputs.size() == 2; });
+  return s.any_layer([](const Layer& l) { return l.kind == kinds::add && l.inputs.size() == 2; });
 }
 bool sum_of_more(const Sight& s) {
-  return s.any_layer([](const Layer& l) { return l.kind == "add" && l.inputs.size() > 2; });
+  return s.any_layer([](const Layer& l) { return l.kind == kinds::add && l.inputs.size() > 2; });
 }
 
 bool some_run_again(const Sight& s) { return s.c.execution.recompute && !s.c.execution.recomputed.empty(); }
@@ -100,7 +102,8 @@ namespace {
 
 template <char first>
 bool statistics(const Sight& s) {
-  return s.any_layer([](const Layer& l) { return l.kind == "batch_norm" && l.text("statistics").front() == first; });
+  return s.any_layer(
+      [](const Layer& l) { return l.kind == kinds::batch_norm && l.text("statistics").front() == first; });
 }
 bool moving(const Sight& s) { return statistics<'m'>(s) || statistics<'w'>(s); }
 bool any_window(const Sight& s, bool (*holds)(const std::vector<std::int64_t>&)) {
@@ -124,7 +127,7 @@ bool micro_batch_of(const Sight& s) {
 /// |mean| times 1/std, from the taps of the forward pass.
 bool far_mean(const Sight& s) {
   for (const Tap& tap : s.trace.taps()) {
-    if (tap.name.stage != "forward" || !tap.name.tensor.ends_with(".mean")) continue;
+    if (tap.name.stage != StageName::forward || !tap.name.tensor.ends_with(".mean")) continue;
     TapName other = tap.name;
     other.tensor.replace(other.tensor.size() - 4, 4, "rstd");
     const Tensor* rstd = s.trace.find(other.view());
@@ -139,7 +142,8 @@ bool small_eps(const Sight& s) {
   const std::vector<Option>& options = find_contract("layer", "batch_norm")->options;
   const auto eps = std::find_if(options.begin(), options.end(), [](const Option& o) { return o.name == "eps"; });
   const double usual = std::get<Decimal>(*eps->standard).to_double();
-  return s.any_layer([&](const Layer& l) { return l.kind == "batch_norm" && l.number("eps").to_double() < usual; });
+  return s.any_layer(
+      [&](const Layer& l) { return l.kind == kinds::batch_norm && l.number("eps").to_double() < usual; });
 }
 bool recomputed(const Sight& s) { return s.c.execution.recompute && moving(s); }
 
@@ -166,8 +170,8 @@ const RegisterTriggers registered{
 namespace tally::rotary_trigger {
 namespace {
 
-bool is_rotary(const Layer& l) { return l.kind == "rotary"; }
-bool is_slice(const Layer& l) { return l.kind == "slice"; }
+bool is_rotary(const Layer& l) { return l.kind == kinds::rotary; }
+bool is_slice(const Layer& l) { return l.kind == kinds::slice; }
 
 template <class Holds>
 bool any_rotary(const Sight& s, Holds holds) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/sharding.hpp"
 #include "properties/campaign/coverage/coverage_point.hpp"
@@ -196,7 +197,7 @@ bool norm_of_pieces(const Sight& s) { return shares_optimizer(s) && clips_by_nor
 
 bool moves_running(const Sight& s, std::string_view whose) {
   return most_ranks_of(s.c) > 1 && s.any_layer([&](const Layer& l) {
-    return l.kind == "batch_norm" && l.text("statistics") == "micro_batch" && l.text("running") == whose;
+    return l.kind == kinds::batch_norm && l.text("statistics") == "micro_batch" && l.text("running") == whose;
   });
 }
 bool first_running(const Sight& s) { return moves_running(s, "first_rank"); }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/layers/heads.hpp"
 #include "properties/campaign/coverage/coverage_point.hpp"
@@ -115,7 +116,7 @@ const RegisterTriggers registered{
 namespace tally::attention_trigger {
 namespace {
 
-bool is_attention(const Layer& l) { return l.kind == "attention"; }
+bool is_attention(const Layer& l) { return l.kind == kinds::attention; }
 bool attends(const Sight& s) { return s.any_layer(is_attention); }
 bool longest_at_least(const Sight& s, std::int64_t rows) {
   return attends(s) && !s.c.sequences.empty() && std::ranges::max(s.c.sequences) >= rows;

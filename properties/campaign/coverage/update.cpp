@@ -1,15 +1,16 @@
 // Coverage of the update: clips, loss scales and overflows, optimizer, decay and learning rate.
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/coverage/coverage_point.hpp"
 
 // Clips by norm and by value, and gradients that are not finite.
 namespace tally::clip_trigger {
 namespace {
 
-bool off(const Sight& s) { return s.c.recipe.clip.kind == "none"; }
-bool by_norm(const Sight& s) { return s.c.recipe.clip.kind == "global_norm"; }
-bool by_value(const Sight& s) { return s.c.recipe.clip.kind == "value"; }
+bool off(const Sight& s) { return s.c.recipe.clip.kind == kinds::none; }
+bool by_norm(const Sight& s) { return s.c.recipe.clip.kind == kinds::global_norm; }
+bool by_value(const Sight& s) { return s.c.recipe.clip.kind == kinds::value; }
 
 /// Some window's norm over its limit lies in (low, high].
 bool reach(const Sight& s, double low, double high) {
@@ -57,7 +58,7 @@ bool above_255_in_half(const Sight& s) {
 bool large_in_one_pass(const Sight& s) {
   const auto& kernels = s.trace.claims.kernels;
   const bool fused = kernels.contains("unscale_check_norm") && kernels.at("norm").variant == "two_stage";
-  if (!by_norm(s) || !fused || s.c.recipe.loss_scale.kind != "dynamic") return false;
+  if (!by_norm(s) || !fused || s.c.recipe.loss_scale.kind != kinds::dynamic) return false;
   for (std::size_t w = 0; w < s.windows(); ++w) {
     if (s.skipped[w]) continue;
     for (const std::string& parameter : parameters_of(s.c.model)) {
@@ -105,8 +106,8 @@ namespace {
 
 double scale_of(const Sight& s) {
   const Choice& scale = s.c.recipe.loss_scale;
-  if (scale.kind == "none") return 1;
-  return scale.number(scale.kind == "static" ? "scale" : "initial").to_double();
+  if (scale.kind == kinds::none) return 1;
+  return scale.number(scale.kind == kinds::fixed ? "scale" : "initial").to_double();
 }
 
 bool is_one(const Sight& s) { return scale_of(s) == 1; }
@@ -155,7 +156,7 @@ bool skips_then(const Sight& s, bool again) {
 bool twice(const Sight& s) { return skips_then(s, true); }
 bool recovers(const Sight& s) { return skips_then(s, false); }
 bool resumed(const Sight& s) {
-  return s.c.recipe.loss_scale.kind == "dynamic" && s.drawn.recipe.loss_scale.kind == "dynamic" &&
+  return s.c.recipe.loss_scale.kind == kinds::dynamic && s.drawn.recipe.loss_scale.kind == kinds::dynamic &&
          s.c.recipe.loss_scale.integer("growth_counter") > 0 &&
          s.drawn.recipe.loss_scale.integer("growth_counter") == 0;
 }
@@ -183,21 +184,21 @@ const RegisterTriggers registered{
 namespace tally::optimizer_trigger {
 namespace {
 
-bool sgd(const Sight& s) { return s.c.recipe.optimizer.kind == "sgd"; }
+bool sgd(const Sight& s) { return s.c.recipe.optimizer.kind == kinds::sgd; }
 bool with_momentum(const Sight& s) { return sgd(s) && s.c.recipe.optimizer.number("momentum").to_double() > 0; }
 bool without_momentum(const Sight& s) { return sgd(s) && !with_momentum(s); }
 bool dampening(const Sight& s) { return with_momentum(s) && s.c.recipe.optimizer.number("dampening").to_double() > 0; }
 bool nesterov(const Sight& s) { return sgd(s) && s.c.recipe.optimizer.flag("nesterov"); }
-bool adam(const Sight& s) { return s.c.recipe.optimizer.kind == "adam"; }
+bool adam(const Sight& s) { return s.c.recipe.optimizer.kind == kinds::adam; }
 template <char kind>
 bool decay(const Sight& s) {
   return s.c.recipe.weight_decay.kind.front() == kind;
 }
 bool excluded(const Sight& s) {
   const Choice& decay = s.c.recipe.weight_decay;
-  return decay.kind != "none" && !decay.texts("exclude").empty();
+  return decay.kind != kinds::none && !decay.texts("exclude").empty();
 }
-bool constant_rate(const Sight& s) { return s.c.recipe.learning_rate.kind == "constant"; }
+bool constant_rate(const Sight& s) { return s.c.recipe.learning_rate.kind == kinds::constant; }
 
 /// Two windows really used different rates.
 bool changing_rate(const Sight& s) {

@@ -7,7 +7,9 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/kind_steps.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/lens.hpp"
 
 namespace tally {
@@ -36,13 +38,13 @@ Part part_of(const Case& c, const std::string& tensor) {
   return {};
 }
 
-bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.text("statistics") == "frozen"; }
+bool is_frozen(const Layer& layer) { return layer.kind == kinds::batch_norm && layer.text("statistics") == "frozen"; }
 
 /// Whether dx is computed from both column sums, of dy and of dy times the normalised x.
-bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !is_frozen(layer); }
+bool sums_before_dx(const Layer& layer) { return layer.kind == kinds::batch_norm && !is_frozen(layer); }
 
 std::string forward_of(const Layer& layer, const std::string& output) {
-  if (layer.kind != "batch_norm" || output == "y") return kernel_family_of(layer) + ".forward";
+  if (layer.kind != kinds::batch_norm || output == "y") return kernel_family_of(layer) + ".forward";
   if (output.starts_with("s")) return "batch_norm.step_sums";  // sum, sum_squares, squares
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
 }
@@ -61,7 +63,7 @@ bool is_read(const Layer& layer, const std::string& word) {
 
 std::string backward_of(const Layer& layer, const std::string& output) {
   if (is_backward_statistic(layer, output)) return kernel_family_of(layer) + "." + output;
-  if (layer.kind == "linear") {
+  if (layer.kind == kinds::linear) {
     if (output == "bias") return "linear.bias_gradient";
     return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
   }
@@ -91,20 +93,22 @@ std::string of_micro_step(const Case& c, const std::string& tensor) {
 
 /// The operation of a stage that knows nothing of layers.
 std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
-  if (name.stage == "loss") return c.model.loss.kind;
-  if (name.stage == "clip") return clip_of(c, tensor);
-  if (name.stage == "decay") return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
-  if (name.stage == "optimizer") return c.recipe.optimizer.kind;
-  if (name.stage == "fork") return "gradient.add";
-  if (name.stage == "sync_statistics") return of_micro_step(c, tensor);
-  if (name.stage == "running_stats" && name.micro_batch < 0 && without(name.tensor, "in.").starts_with("broadcast."))
+  if (name.stage == StageName::loss) return c.model.loss.kind;
+  if (name.stage == StageName::clip) return clip_of(c, tensor);
+  if (name.stage == StageName::decay)
+    return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
+  if (name.stage == StageName::optimizer) return c.recipe.optimizer.kind;
+  if (name.stage == StageName::fork) return "gradient.add";
+  if (name.stage == StageName::sync_statistics) return of_micro_step(c, tensor);
+  if (name.stage == StageName::running_stats && name.micro_batch < 0 &&
+      without(name.tensor, "in.").starts_with("broadcast."))
     return "broadcast";
   return name.stage;
 }
 
 /// Everything a layer runs in backward.
 std::vector<std::string> backward_operations(const Layer& layer) {
-  if (layer.kind == "linear") return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
+  if (layer.kind == kinds::linear) return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
   if (contract_of("layer", layer).reads_tokens) return {backward_of(layer, "weight")};
   if (is_norm(layer) || looks_up(contract_of("layer", layer)))
     return {backward_of(layer, "x"), backward_of(layer, "weight")};
@@ -116,14 +120,14 @@ std::vector<std::string> backward_operations(const Layer& layer) {
 
 std::vector<std::string> forward_operations(const Layer& layer) {
   std::vector<std::string> found{forward_of(layer, "y")};
-  if (layer.kind == "batch_norm") found.push_back(forward_of(layer, "mean"));
+  if (layer.kind == kinds::batch_norm) found.push_back(forward_of(layer, "mean"));
   return found;
 }
 
 /// What uses mean, variance and reciprocal deviation.
 std::vector<std::string> statistics_readers(const Layer& layer) {
   std::vector<std::string> found = backward_operations(layer);
-  if (layer.kind == "batch_norm") found.push_back("batch_norm.forward");
+  if (layer.kind == kinds::batch_norm) found.push_back("batch_norm.forward");
   return found;
 }
 
@@ -153,31 +157,35 @@ std::string variant_of(const Claims& claims, const std::string& operation) {
 
 std::string operation_writing(const Case& c, const TapName& name) {
   if (name.tensor.starts_with("in.")) return "";
-  if (name.stage != "forward" && name.stage != "backward") return of_window_stage(c, name, name.tensor);
+  if (name.stage != StageName::forward && name.stage != StageName::backward)
+    return of_window_stage(c, name, name.tensor);
   const Part part = part_of(c, without(name.tensor, "d."));
   if (part.layer == nullptr) return "";
-  return name.stage == "forward" ? forward_of(*part.layer, part.rest) : backward_of(*part.layer, part.rest);
+  return name.stage == StageName::forward ? forward_of(*part.layer, part.rest) : backward_of(*part.layer, part.rest);
 }
 
 std::vector<std::string> operations_reading(const Case& c, const TapName& name) {
   const bool input = name.tensor.starts_with("in.");
-  if (name.stage != "forward" && name.stage != "backward") {
+  if (name.stage != StageName::forward && name.stage != StageName::backward) {
     if (!input)
-      return name.stage == "clip" && name.tensor == "coefficient" ? std::vector{clip_of(c, "")}
-                                                                  : std::vector<std::string>{};
-    return {name.stage == "clip" && name.tensor == "in.norm" ? "clip_coefficient" : of_window_stage(c, name, "")};
+      return name.stage == StageName::clip && name.tensor == "coefficient" ? std::vector{clip_of(c, "")}
+                                                                           : std::vector<std::string>{};
+    return {name.stage == StageName::clip && name.tensor == "in.norm" ? "clip_coefficient"
+                                                                      : of_window_stage(c, name, "")};
   }
   const Part part = part_of(c, without(without(name.tensor, "in."), "d."));
   if (part.layer == nullptr) return {};
-  if (input) return name.stage == "forward" ? forward_operations(*part.layer) : backward_operations(*part.layer);
-  if (name.stage == "backward" && part.rest != "x" && sums_before_dx(*part.layer))
+  if (input)
+    return name.stage == StageName::forward ? forward_operations(*part.layer) : backward_operations(*part.layer);
+  if (name.stage == StageName::backward && part.rest != "x" && sums_before_dx(*part.layer))
     return {backward_of(*part.layer, "x")};
-  if (name.stage == "backward" && is_backward_statistic(*part.layer, part.rest)) return {backward_of(*part.layer, "x")};
+  if (name.stage == StageName::backward && is_backward_statistic(*part.layer, part.rest))
+    return {backward_of(*part.layer, "x")};
   const auto& kept = contract_of("layer", *part.layer).kept_for_backward;
-  if (name.stage == "forward" && part.rest != "y" && std::ranges::count(kept, part.rest) > 0)
+  if (name.stage == StageName::forward && part.rest != "y" && std::ranges::count(kept, part.rest) > 0)
     return backward_operations(*part.layer);
   const bool statistics = is_norm(*part.layer) && (part.rest == "mean" || part.rest == "var" || part.rest == "rstd");
-  return name.stage == "forward" && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
+  return name.stage == StageName::forward && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
 }
 
 std::string unseen_by(const Case& c, const std::string& operation) {
@@ -215,7 +223,7 @@ constexpr const char* head_loss = "head_loss";
 /// A last layer that runs with the loss, some rows at a time: its gradients are that kernel's.
 bool is_of_head(const Case& c, const TapName& name, const Claims& claims) {
   const std::string head = label_of(c.model, c.model.layers.size() - 1);
-  return claims.kernels.contains(head_loss) && name.stage == "backward" &&
+  return claims.kernels.contains(head_loss) && name.stage == StageName::backward &&
          (name.tensor.starts_with("d." + head + ".") || name.tensor.ends_with("@" + head));
 }
 

@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/exact/exact.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/real/real.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -51,7 +53,7 @@ std::vector<double> distances(const ParameterPath& a, const ParameterPath& b) {
 std::vector<double> bounds(std::size_t windows, const std::vector<TensorCheck>& checks) {
   std::vector<double> bound(windows, 0), expected(windows, 0);
   for (const TensorCheck& check : checks) {
-    if (check.lens != "end_to_end" || check.stage != "optimizer") continue;
+    if (check.lens != "end_to_end" || check.stage != StageName::optimizer) continue;
     const TapName tap = tap_name_of(check.tap);
     if (!parameter_of_state(tap.tensor).empty()) continue;
     bound[static_cast<std::size_t>(tap.window)] += check.norm_bound * check.norm_bound;
@@ -156,8 +158,8 @@ double accuracy(const Case& c, const Trace& trace) {
   oracle::Matrix<Wide> y = oracle::lift<Wide>(c.tensors.at("x"));
   const auto rows = y.rows();
   for (Layer l : c.model.layers) {
-    if (l.kind == "dropout") continue;
-    if (l.kind == "batch_norm") l.options["statistics"] = std::string("frozen");
+    if (l.kind == kinds::dropout) continue;
+    if (l.kind == kinds::batch_norm) l.options["statistics"] = std::string("frozen");
     const auto tensors = tensors_of(c, trace, l);
     y = oracle::exact_layer<Wide>(l.kind).forward({l, tensors, {rows}}, y).y;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oracle/case/graph.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
@@ -40,7 +41,7 @@ std::vector<std::string> read_by(const Model& model, std::size_t layer) {
 Addends addends_of(const Evidence& evidence, const HeldTensor& held) {
   const Model& model = evidence.c.model;
   const TapName& at = held.name;
-  const bool fork = at.stage == "fork";
+  const bool fork = at.stage == StageName::fork;
   const auto layer = fork ? layer_at(evidence, held, "d.", "", ".y") : layer_at(evidence, held, "", "add", ".y");
   if (!layer) return {};
   Addends addends{{}, fork};
@@ -97,7 +98,7 @@ std::optional<Values> left(const Addends& addends, const Place& place, const Mis
 
 Hypothesis way_of(const Evidence& evidence, const std::vector<Addends>& addends, const Place& place,
                   const Mistake& mistake) {
-  const bool fork = tap_name_of(evidence.check.tap).stage == "fork";
+  const bool fork = tap_name_of(evidence.check.tap).stage == StageName::fork;
   const std::string addend =
       fork ? "what the " + place.word() + " of its readers gives" : "the " + place.word() + " of its inputs";
   Hypothesis way{{}, addend + mistake.words, mistake.formula, 1};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -86,7 +87,7 @@ struct Count {
 /// Features of the layer that the tensor belongs to; the model's own output at the loss.
 double features_of(const Evidence& evidence, const HeldTensor& held, bool in) {
   const Model& model = evidence.c.model;
-  if (held.name.stage == "loss") return static_cast<double>(features_before(model, model.layers.size()));
+  if (held.name.stage == StageName::loss) return static_cast<double>(features_before(model, model.layers.size()));
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (held.name.tensor.find(label_of(model, i) + ".") == std::string::npos) continue;
     return static_cast<double>(in ? features_before(model, i) : features_after(model, i));

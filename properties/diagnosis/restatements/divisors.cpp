@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/exact/exact.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
@@ -159,7 +160,8 @@ const RegisterRestatement registered_k_minus_one{{
 long double divided_for(const Case& c, const Trace& trace) {
   const Tensor* factor = trace.find(TapView{0, 0, "loss", "in.factor"});
   const Counts n = counts_of(c, 0);
-  if (factor == nullptr || is_opaque(c.model.loss) || !(factor->value(0) > 0) || c.recipe.loss_scale.kind != "none")
+  if (factor == nullptr || is_opaque(c.model.loss) || !(factor->value(0) > 0) ||
+      c.recipe.loss_scale.kind != kinds::none)
     return 0;
   const bool own = c.normalisation == Normalisation::mean_of_means;
   const long double items = own ? own_items(c, 0, 0) : n.items / n.micro_batches;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
 // BatchNorm normalises by the statistics of other rows than the case says.
@@ -13,7 +14,7 @@ Restated by(const std::string& statistics, const std::string& formula) {
   Restated way;
   way.change = [statistics](Case& c) {
     for (Layer& layer : c.model.layers) {
-      if (layer.kind == "batch_norm") layer.options["statistics"] = statistics;
+      if (layer.kind == kinds::batch_norm) layer.options["statistics"] = statistics;
     }
   };
   way.formula = formula;
@@ -25,7 +26,7 @@ std::vector<Restated> ways(const Case& c, const Trace&) {
   std::vector<Restated> all;
   const auto differs_from = [&](const std::string& statistics) {
     return std::any_of(c.model.layers.begin(), c.model.layers.end(), [&](const Layer& layer) {
-      return layer.kind == "batch_norm" && layer.text("statistics") != statistics;
+      return layer.kind == kinds::batch_norm && layer.text("statistics") != statistics;
     });
   };
   if (differs_from("micro_batch")) all.push_back(by("micro_batch", "μ = Σ x / n over the rows of a micro-batch"));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/exact/exact.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
@@ -29,7 +30,7 @@ Restated scheduled_by(Count count, const std::string& formula = "", const std::s
   return way;
 }
 
-bool moves(const Case& c) { return c.recipe.learning_rate.kind != "constant"; }
+bool moves(const Case& c) { return c.recipe.learning_rate.kind != kinds::constant; }
 
 const RegisterRestatement registered_per_micro_batch{{
     .name = "sched-per-microbatch",

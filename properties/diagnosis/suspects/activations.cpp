@@ -1,6 +1,8 @@
 // An activation or its derivative with one thing done otherwise.
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/registered_files.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
@@ -16,20 +18,21 @@ std::vector<ActivationOtherwise>& all_ways() {
 
 /// The elements of the tensor's layer as the stage read them; empty where it is no activation's.
 std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldTensor& held, const std::string& kind) {
-  const bool backward = held.name.stage == "backward";
+  const bool backward = held.name.stage == StageName::backward;
   const auto layer = backward ? layer_at(evidence, held, "d.", kind, ".x") : layer_at(evidence, held, "", kind, ".y");
   if (!layer) return {};
   const std::string label = label_of(evidence.c.model, *layer);
   const int w = held.name.window, k = held.name.micro_batch;
   const auto x = evidence.tap(w, k, held.name.stage, "in." + label + ".x");
   const auto dy = backward ? evidence.tap(w, k, "backward", "in.d." + label + ".y") : std::nullopt;
-  const auto mask = kind == "dropout" ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
+  const auto mask = kind == kinds::dropout ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
   const auto fits = [&](const std::optional<Values>& read) { return read && read->size() == held.got.size(); };
-  if (!fits(x) || (backward && !fits(dy)) || (kind == "dropout" && !fits(mask))) return {};
-  const double p = kind == "dropout" ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
+  if (!fits(x) || (backward && !fits(dy)) || (kind == kinds::dropout && !fits(mask))) return {};
+  const double p = kind == kinds::dropout ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
   std::vector<ActivationElement> all(x->size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {kind == "dropout" && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0, !mask || (*mask)[i] != 0, p};
+    all[i] = {kind == kinds::dropout && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0,
+              !mask || (*mask)[i] != 0, p};
   }
   return all;
 }

@@ -1,6 +1,8 @@
 // Adam with one thing done otherwise.
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::adam_otherwise_suspect {
@@ -17,7 +19,7 @@ struct AdamStep {
 
 std::optional<AdamStep> step_of(const Evidence& evidence, const HeldTensor& held) {
   const Choice& adam = evidence.c.recipe.optimizer;
-  if (adam.kind != "adam" || held.name.stage != "optimizer") return std::nullopt;
+  if (adam.kind != kinds::adam || held.name.stage != StageName::optimizer) return std::nullopt;
   const int w = held.name.window;
   std::string p = held.name.tensor;
   for (const std::string prefix : {"exp_avg.", "exp_avg_sq."}) {

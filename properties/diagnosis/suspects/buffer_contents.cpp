@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::buffer_contents_suspect {
@@ -55,7 +56,7 @@ double own_norm(const Evidence& evidence, int window, int micro_batch) {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& clip = evidence.c.recipe.clip;
-  if (clip.kind != "global_norm" || parameter_in(evidence, held, "in.d.").empty()) return std::nullopt;
+  if (clip.kind != kinds::global_norm || parameter_in(evidence, held, "in.d.").empty()) return std::nullopt;
   const double norm = own_norm(evidence, held.name.window, held.name.micro_batch) + clip.number("epsilon").to_double();
   return times(held.expected, std::min(1.0, clip.number("max_norm").to_double() / norm));
 }

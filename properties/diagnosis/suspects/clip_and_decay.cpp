@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::clip_suspect {
@@ -12,7 +13,7 @@ namespace clamped_on_one_side {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "d.");
-  if (evidence.c.recipe.clip.kind != "value" || parameter.empty()) return std::nullopt;
+  if (evidence.c.recipe.clip.kind != kinds::value || parameter.empty()) return std::nullopt;
   auto gradient = evidence.tap(held.name.window, -1, "clip", "in.d." + parameter);
   if (!gradient) return std::nullopt;
   for (double& g : *gradient) g = std::min(g, evidence.c.recipe.clip.number("max_value").to_double());
@@ -62,7 +63,7 @@ bool is_matrix(const std::string& parameter, const Case& c) { return c.tensors.a
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& clip = evidence.c.recipe.clip;
   const std::string parameter = parameter_in(evidence, held, "d.");
-  if (clip.kind != "global_norm" || parameter.empty()) return std::nullopt;
+  if (clip.kind != kinds::global_norm || parameter.empty()) return std::nullopt;
   double sum = 0;
   for (const std::string& p : parameters_of(evidence.c.model)) {
     if (is_matrix(p, evidence.c) != is_matrix(parameter, evidence.c)) continue;
@@ -141,14 +142,14 @@ namespace decay_left_out {
 
 /// The gradient that came to the decay.
 std::optional<Values> gradient_before(const Evidence& evidence, int window, const std::string& parameter) {
-  const bool clips = evidence.c.recipe.clip.kind != "none";
+  const bool clips = evidence.c.recipe.clip.kind != kinds::none;
   return evidence.tap(window, -1, clips ? "clip" : "unscale", "d." + parameter);
 }
 
 /// The optimizer must have read the gradient and the parameter as they were: else the decay went elsewhere.
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window;
-  const bool l2 = evidence.c.recipe.weight_decay.kind == "l2";
+  const bool l2 = evidence.c.recipe.weight_decay.kind == kinds::l2;
   const std::string parameter = parameter_in(evidence, held, l2 ? "d." : "");
   const auto gradient = gradient_before(evidence, w, parameter), p = evidence.tap(w, -1, "decay", "in." + parameter);
   if (parameter.empty() || !gradient || !p) return std::nullopt;
@@ -175,7 +176,7 @@ namespace decay_times_k {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& decay = evidence.c.recipe.weight_decay;
   const double lambda = decay.number("lambda").to_double() * evidence.micro_batches(held.name.window);
-  if (decay.kind == "decoupled") {
+  if (decay.kind == kinds::decoupled) {
     const auto p = evidence.tap(held.name.window, -1, "decay", "in." + held.name.tensor);
     if (!p || parameter_in(evidence, held, "").empty()) return std::nullopt;
     return times(*p, 1 - evidence.scalar(held.name.window, "schedule", "learning_rate", 0) * lambda);
@@ -207,7 +208,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& decay = evidence.c.recipe.weight_decay;
   const double lambda = decay.number("lambda").to_double();
   const int times_decayed = evidence.micro_batches(held.name.window);
-  if (decay.kind == "decoupled") {
+  if (decay.kind == kinds::decoupled) {
     const auto p = evidence.tap(held.name.window, -1, "decay", "in." + held.name.tensor);
     if (!p || parameter_in(evidence, held, "").empty()) return std::nullopt;
     const double rate = evidence.scalar(held.name.window, "schedule", "learning_rate", 0);
@@ -264,8 +265,8 @@ namespace l2_for_decoupled {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window;
   const std::string parameter = parameter_in(evidence, held, "");
-  if (evidence.c.recipe.weight_decay.kind != "decoupled" || parameter.empty()) return std::nullopt;
-  const bool clips = evidence.c.recipe.clip.kind != "none";
+  if (evidence.c.recipe.weight_decay.kind != kinds::decoupled || parameter.empty()) return std::nullopt;
+  const bool clips = evidence.c.recipe.clip.kind != kinds::none;
   const auto before = evidence.tap(w, -1, clips ? "clip" : "unscale", "d." + parameter);
   const auto after = evidence.tap(w, -1, "optimizer", "in.d." + parameter);
   if (!before || !after || *before == *after) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -157,7 +158,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Case& c = evidence.c;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i);
-    if (c.model.layers[i].kind != "dropout" || held.name.tensor != label + ".y") continue;
+    if (c.model.layers[i].kind != kinds::dropout || held.name.tensor != label + ".y") continue;
     const double kept = 1 / (1 - c.model.layers[i].number("p").to_double());
     auto x = evidence.tap(held.name.window, held.name.micro_batch, "forward", "in." + label + ".x");
     if (!x) return std::nullopt;

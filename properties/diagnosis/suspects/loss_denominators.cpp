@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::loss_denominators_suspect {
@@ -169,7 +170,8 @@ namespace ignored_rows_counted {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window, k = held.name.micro_batch;
-  if (held.name.stage == "count") return Values{static_cast<double>(k < 0 ? evidence.rows(w) : evidence.rows(w, k))};
+  if (held.name.stage == StageName::count)
+    return Values{static_cast<double>(k < 0 ? evidence.rows(w) : evidence.rows(w, k))};
   if (!is_own_factor(evidence, held)) return std::nullopt;
   return Values{evidence.scale(w) / static_cast<double>(evidence.rows(w))};
 }
@@ -191,7 +193,7 @@ namespace counted_in_bf16 {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window, k = held.name.micro_batch;
-  const bool counts = held.name.stage == "count";
+  const bool counts = held.name.stage == StageName::count;
   if (!counts && !is_own_factor(evidence, held)) return std::nullopt;
   const double items = rounded_to(Dtype::bf16, counts && k >= 0 ? evidence.items(w, k) : evidence.items(w));
   return Values{counts ? items : items == 0 ? 0.0 : evidence.scale(w) / items};

@@ -1,4 +1,5 @@
 // Suspects of loss: factors and terms at the wrong place.
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -50,7 +51,7 @@ namespace scale_grows_in_between {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& scale = evidence.c.recipe.loss_scale;
-  if (held.name.tensor != "in.factor" || scale.kind != "dynamic") return std::nullopt;
+  if (held.name.tensor != "in.factor" || scale.kind != kinds::dynamic) return std::nullopt;
   const double clean = evidence.scalar(held.name.window, "scaler", "in.growth_counter", 0) + held.name.micro_batch;
   if (clean < static_cast<double>(scale.integer("growth_interval"))) return std::nullopt;
   return times(held.expected, scale.number("growth_factor").to_double());

@@ -1,6 +1,8 @@
 // A loss or its gradient with one thing done otherwise.
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/loss_inputs.hpp"
 
@@ -25,7 +27,7 @@ struct LossRead {
 std::optional<LossRead> read_of(const Evidence& evidence, const HeldTensor& held) {
   const Case& c = evidence.c;
   const int w = held.name.window, k = held.name.micro_batch;
-  if (held.name.stage != "loss" || k < 0) return std::nullopt;
+  if (held.name.stage != StageName::loss || k < 0) return std::nullopt;
   const auto y = evidence.tap(w, k, "loss", "in.y"), target = evidence.tap(w, k, "loss", "in.target"),
              factor = evidence.tap(w, k, "loss", "in.factor");
   if (!y || !target || !factor || evidence.rows(w, k) == 0) return std::nullopt;
@@ -37,7 +39,7 @@ std::optional<LossRead> read_of(const Evidence& evidence, const HeldTensor& held
     read.weight.push_back(item_weight(c, first + static_cast<std::int64_t>(i)).to_double());
   }
   if (!are_targets_of(c.model.loss, *target, read.features)) return std::nullopt;
-  if (c.model.loss.kind != "cross_entropy") return read;
+  if (c.model.loss.kind != kinds::cross_entropy) return read;
   read.smoothing = c.model.loss.number("label_smoothing").to_double();
   for (const Decimal& each : c.model.loss.numbers("weight")) read.class_weight.push_back(each.to_double());
   if (read.class_weight.empty()) read.class_weight.assign(read.features, 1);

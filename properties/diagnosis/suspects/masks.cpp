@@ -5,6 +5,7 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -20,7 +21,7 @@ std::optional<Values> after(const Evidence& evidence, const HeldTensor& held, st
   };
   auto x = read(".x");
   if (!x) return std::nullopt;
-  if (kind == "linear") {
+  if (kind == kinds::linear) {
     const auto weight = read(".weight"), bias = read(".bias");
     const auto in = static_cast<std::size_t>(features_before(evidence.c.model, layer));
     if (!weight || !bias) return std::nullopt;
@@ -32,8 +33,9 @@ std::optional<Values> after(const Evidence& evidence, const HeldTensor& held, st
     }
     return y;
   }
-  if (kind != "relu" && kind != "tanh" && kind != "sigmoid") return std::nullopt;
-  for (double& v : *x) v = kind == "relu" ? std::fmax(v, 0.0) : kind == "tanh" ? std::tanh(v) : 1 / (1 + std::exp(-v));
+  if (kind != kinds::relu && kind != kinds::tanh && kind != kinds::sigmoid) return std::nullopt;
+  for (double& v : *x)
+    v = kind == kinds::relu ? std::fmax(v, 0.0) : kind == kinds::tanh ? std::tanh(v) : 1 / (1 + std::exp(-v));
   return x;
 }
 
@@ -43,7 +45,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const auto layer = layer_at(evidence, held, "in.", "", ".x");
   if (!layer || first_input_of(model, *layer) == model_input) return std::nullopt;
   const auto from = static_cast<std::size_t>(first_input_of(model, *layer));
-  if (model.layers[from].kind != "dropout") return after(evidence, held, from);
+  if (model.layers[from].kind != kinds::dropout) return after(evidence, held, from);
   const double kept = 1 / (1 - model.layers[from].number("p").to_double());
   const std::string label = label_of(model, from);
   auto x = evidence.tap(held.name.window, held.name.micro_batch, "backward", "in." + label + ".x");
@@ -156,7 +158,7 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
       {}, "positions count on over the sequences of a micro-batch, and do not begin again with each", "p_i = i", 0};
   if (tensor == "in.positions")
     for (const HeldTensor& held : evidence.held) way.left.push_back(positions_of(evidence, held));
-  else if (affordable(evidence, 1) && (kind == "rotary" || kind == "position_embedding"))
+  else if (affordable(evidence, 1) && (kind == kinds::rotary || kind == kinds::position_embedding))
     way.left = what_if(evidence, running_on(evidence.c), evidence.trace, &way.bounds);
   if (!says_something(evidence, way)) return {};
   return {std::move(way)};

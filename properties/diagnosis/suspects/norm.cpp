@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 namespace clip_before_unscale {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != "global_norm") return std::nullopt;
+  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != kinds::global_norm) return std::nullopt;
   const auto clips = evidence.tap(held.name.window, -1, "clip", "in.norm");
   if (clips && *clips != held.got) return std::nullopt;  // the clip reads another norm than is reported
   return norm_of(evidence, held.name.window, "unscale", "in.buffer.", parameters_of(evidence.c.model));
@@ -120,7 +121,7 @@ const RegisterSuspect registered{{
 namespace norm_not_rooted {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != "global_norm") return std::nullopt;
+  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != kinds::global_norm) return std::nullopt;
   return Values{held.expected.front() * held.expected.front()};
 }
 

@@ -1,6 +1,7 @@
 // Batch norm and layer norm in binary64, with one thing done otherwise, and the suspects made of them.
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_suspects.hpp"
 
@@ -19,8 +20,8 @@ std::optional<Layered> layer_of(const Evidence& evidence, const HeldTensor& held
   const Case& c = evidence.c;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
-    const bool by_row = layer.kind == "layer_norm";
-    const bool own_statistics = layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch";
+    const bool by_row = layer.kind == kinds::layer_norm;
+    const bool own_statistics = layer.kind == kinds::batch_norm && layer.text("statistics") == "micro_batch";
     const std::string label = label_of(c.model, i) + ".", gradient = "d." + label;
     const bool is_gradient = held.name.tensor.starts_with(gradient);
     if ((!by_row && !own_statistics) || (!is_gradient && !held.name.tensor.starts_with(label))) continue;

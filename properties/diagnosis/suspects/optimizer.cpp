@@ -1,6 +1,7 @@
 // Suspects of cast and optimizer: what a step reads and keeps.
 #include <algorithm>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally::optimizer_suspect {
@@ -34,7 +35,7 @@ namespace dampened_first_step {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& optimizer = evidence.c.recipe.optimizer;
   const std::string parameter = parameter_in(evidence, held, "momentum.");
-  if (optimizer.kind != "sgd" || parameter.empty()) return std::nullopt;
+  if (optimizer.kind != kinds::sgd || parameter.empty()) return std::nullopt;
   if (evidence.tap(held.name.window, -1, "optimizer", "in.momentum." + parameter)) return std::nullopt;
   const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
   if (!gradient) return std::nullopt;
@@ -79,7 +80,7 @@ namespace momentum_on_the_gradient {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& optimizer = evidence.c.recipe.optimizer;
   const std::string parameter = parameter_in(evidence, held, "momentum.");
-  if (optimizer.kind != "sgd" || parameter.empty()) return std::nullopt;
+  if (optimizer.kind != kinds::sgd || parameter.empty()) return std::nullopt;
   auto momentum = evidence.tap(held.name.window, -1, "optimizer", "in.momentum." + parameter);
   const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
   if (!momentum || !gradient) return std::nullopt;

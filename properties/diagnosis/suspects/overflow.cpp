@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/rank_stages.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -184,7 +185,7 @@ std::optional<double> own_number(const Evidence& evidence, const HeldTensor& hel
 namespace own_layers {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.stage != "norm" || held.name.tensor != "norm") return std::nullopt;
+  if (held.name.stage != StageName::norm || held.name.tensor != "norm") return std::nullopt;
   const std::optional<double> part = own_number(evidence, held, "norm", "part");
   if (!part) return std::nullopt;
   return Values{oracle::hands_over_squares(evidence.c) ? std::sqrt(*part) : *part};
@@ -206,7 +207,7 @@ const RegisterSuspect registered{{
 namespace own_finding {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.stage != "agree" || held.name.tensor != "found") return std::nullopt;
+  if (held.name.stage != StageName::agree || held.name.tensor != "found") return std::nullopt;
   const std::optional<double> found = own_number(evidence, held, "agree", "in.found");
   return found ? std::optional(Values{*found}) : std::nullopt;
 }

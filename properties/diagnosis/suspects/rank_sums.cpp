@@ -1,6 +1,7 @@
 // Suspects of the sum over ranks: whose numbers it holds, and by what it was divided once more.
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/rank_stages.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/ranks/ranks_of_trace.hpp"
@@ -18,7 +19,7 @@ Values numbers_of(const Tensor& tensor) {
 
 /// The parameter of a sum over several ranks, all of them; empty for any other tensor.
 std::string summed_parameter(const Evidence& evidence, const HeldTensor& held) {
-  const bool over_all = held.name.stage == "reduce" && ranks(evidence) > 1 && replicas_of(evidence.c) == 1;
+  const bool over_all = held.name.stage == StageName::reduce && ranks(evidence) > 1 && replicas_of(evidence.c) == 1;
   return over_all ? parameter_in(evidence, held, "reduced.") : "";
 }
 
@@ -72,7 +73,7 @@ namespace divided_by_ranks {
 
 /// Where the sum is meant to be divided, the loss lacks the ranks that are taken out again.
 bool is_factor_of_a_mean(const Evidence& evidence, const HeldTensor& held) {
-  return held.name.stage == "loss" && held.name.tensor == "in.factor" && ranks(evidence) > 1 &&
+  return held.name.stage == StageName::loss && held.name.tensor == "in.factor" && ranks(evidence) > 1 &&
          oracle::rank_division(evidence.c).around_the_sum();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "oracle/exact/exact.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/rank_stages.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/ranks/ranks_of_trace.hpp"
@@ -16,7 +17,7 @@ namespace {
 std::size_t ranks(const Evidence& evidence) { return ranks_of(whole_of(evidence.c)); }
 
 bool is_factor(const Evidence& evidence, const HeldTensor& held) {
-  return ranks(evidence) > 1 && held.name.stage == "loss" && held.name.tensor == "in.factor";
+  return ranks(evidence) > 1 && held.name.stage == StageName::loss && held.name.tensor == "in.factor";
 }
 
 // Every rank divides by its own items.
@@ -119,7 +120,7 @@ const RegisterSuspect registered{{
 namespace step_of_ranks {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (ranks(evidence) < 2 || held.name.stage != "schedule" || held.name.tensor != "step") return std::nullopt;
+  if (ranks(evidence) < 2 || held.name.stage != StageName::schedule || held.name.tensor != "step") return std::nullopt;
   const double before = evidence.scalar(held.name.window, "schedule", "in.step", held.expected[0] - 1);
   if (held.expected[0] == before) return std::nullopt;  // a window that took no step
   return Values{before + static_cast<double>(ranks(evidence))};

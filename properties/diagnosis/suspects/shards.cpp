@@ -7,6 +7,7 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
 #include "oracle/exact/exact.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/window/rank_stages.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -15,7 +16,7 @@ namespace tally::shards_suspect {
 namespace {
 
 bool is_norm_over_ranks(const Evidence& evidence, const HeldTensor& held) {
-  return shards_optimizer(evidence.c) && held.name.stage == "norm" && held.name.tensor == "norm";
+  return shards_optimizer(evidence.c) && held.name.stage == StageName::norm && held.name.tensor == "norm";
 }
 
 // The norm of its own pieces.
@@ -74,7 +75,8 @@ namespace {
 namespace stale_parameters {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.stage != "all_gather" || held.name.window == 0 || held.name.tensor.starts_with("in.")) return {};
+  if (held.name.stage != StageName::all_gather || held.name.window == 0 || held.name.tensor.starts_with("in."))
+    return {};
   const std::string again = parameter_in(evidence, held, "again.");
   return evidence.tap(0, 0, "all_gather", again.empty() ? held.name.tensor : again);
 }
@@ -95,7 +97,8 @@ const RegisterSuspect registered{{
 namespace own_group {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  const bool over_groups = held.name.stage == "reduce" && held.name.micro_batch < 0 && replicas_of(evidence.c) > 1;
+  const bool over_groups =
+      held.name.stage == StageName::reduce && held.name.micro_batch < 0 && replicas_of(evidence.c) > 1;
   const std::string p = over_groups ? parameter_in(evidence, held, "reduced.") : "";
   if (p.empty()) return std::nullopt;
   const Tensor* own = evidence.trace.find(TapView{held.name.window, -1, "reduce", "in.buffer." + p});  // put together
@@ -128,7 +131,7 @@ struct Loaded {
   std::string kind, parameter;
 };
 std::optional<Loaded> loaded(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.stage != "checkpoint" || held.name.tensor.starts_with("in.")) return std::nullopt;
+  if (held.name.stage != StageName::checkpoint || held.name.tensor.starts_with("in.")) return std::nullopt;
   std::vector<std::string> kinds{""};
   for (const StateTensor* each : state_of(evidence.c.recipe.optimizer)) kinds.push_back(each->name + ".");
   for (const std::string& kind : kinds)
@@ -160,7 +163,8 @@ std::vector<Bucket> buckets(const Case& whole) {
 /// What was to be taken up of another tensor beside this one; nothing where that is not tapped.
 const Values* right(const Evidence& evidence, const HeldTensor& beside, const std::string& tensor) {
   for (const HeldTensor& each : evidence.held)
-    if (each.name.window == beside.name.window && each.name.stage == "checkpoint" && each.name.tensor == tensor)
+    if (each.name.window == beside.name.window && each.name.stage == StageName::checkpoint &&
+        each.name.tensor == tensor)
       return &each.expected;
   return nullptr;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 // Suspects of optimizer and schedule: how steps are counted.
@@ -13,7 +14,7 @@ namespace schedule_one_longer {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& rate = evidence.c.recipe.learning_rate;
-  if (held.name.tensor != "in.learning_rate" || rate.kind != "warmup_cosine") return std::nullopt;
+  if (held.name.tensor != "in.learning_rate" || rate.kind != kinds::warmup_cosine) return std::nullopt;
   const double base = rate.number("base").to_double(), floor = rate.number("floor").to_double();
   const double step = evidence.scalar(held.name.window, "schedule", "in.step", 0);
   const auto warmup = static_cast<double>(rate.integer("warmup")),

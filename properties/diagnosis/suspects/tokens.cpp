@@ -4,6 +4,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/rows.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 // Suspects of models over tokens: which labels are counted, and which label a row is scored by.
@@ -39,7 +40,7 @@ std::optional<Values> factor_of(const Evidence& evidence, const HeldTensor& held
 template <class Items>
 std::optional<Values> left_by(const Evidence& evidence, const HeldTensor& held, Items items) {
   if (!shifts_labels(evidence.c.model.loss)) return std::nullopt;
-  if (held.name.stage == "count") return Values{items(held.name.micro_batch)};
+  if (held.name.stage == StageName::count) return Values{items(held.name.micro_batch)};
   if (held.name.tensor != "in.factor") return std::nullopt;
   return factor_of(evidence, held, items(-1));
 }

@@ -1,6 +1,7 @@
 // The model of an ordinary plan, and images of handwritten digits as its rows.
 #include <algorithm>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/training/data.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/ordinary/ordinary_plan.hpp"
@@ -115,7 +116,8 @@ void choose_ordinary_model(Plan& plan, OrdinarySize size, Lots& lots) {
 }
 
 bool has_batch_statistics(const Plan& plan) {
-  return std::any_of(plan.hidden.begin(), plan.hidden.end(), [](const Layer& l) { return l.kind == "batch_norm"; });
+  return std::any_of(plan.hidden.begin(), plan.hidden.end(),
+                     [](const Layer& l) { return l.kind == kinds::batch_norm; });
 }
 
 void show_digits(const Plan& plan, Case& c) {
@@ -123,7 +125,7 @@ void show_digits(const Plan& plan, Case& c) {
   const Digits& data = digits_data();
   Tensor &x = c.tensors.at("x"), &target = c.tensors.at("target");
   const auto columns = static_cast<std::size_t>(plan.input), rows = static_cast<std::size_t>(x.shape[0]);
-  const bool labelled = plan.loss.kind == "cross_entropy" && plan.outputs >= 10;
+  const bool labelled = plan.loss.kind == kinds::cross_entropy && plan.outputs >= 10;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t image = (plan.seed + row) % data.labels.size();
     for (std::size_t i = 0; i < columns; ++i) x.set(row * columns + i, data.pixels[image * pixels + i % pixels] / 16.0);

@@ -7,6 +7,7 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/tensors/tensor.hpp"
 #include "properties/generators/choices.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 void choose_optimizer(Recipe& recipe, Lots& lots) {
   const std::string kind = lots.word({"adam", "adam", "adam", "sgd", "momentum", "momentum", "nesterov"});
-  const bool adam = kind == "adam", momentum = kind == "momentum" || kind == "nesterov";
+  const bool adam = kind == kinds::adam, momentum = kind == "momentum" || kind == "nesterov";
   recipe.optimizer = adam ? choice("optimizer", "adam")
                           : choice("optimizer", "sgd",
                                    {{"momentum", Decimal{momentum ? "0.9" : "0"}}, {"nesterov", kind == "nesterov"}});
@@ -33,12 +34,13 @@ void choose_optimizer(Recipe& recipe, Lots& lots) {
 }
 
 void choose_decay(Recipe& recipe, Lots& lots) {
-  const bool adam = recipe.optimizer.kind == "adam";
+  const bool adam = recipe.optimizer.kind == kinds::adam;
   const std::string kind =
       adam ? lots.word({"none", "none", "l2", "decoupled", "decoupled"}) : lots.word({"none", "l2", "l2"});
   recipe.weight_decay = choice("weight_decay", "none");
-  if (kind == "none") return;
-  const Decimal lambda{kind == "decoupled" ? lots.word({"0.01", "0.01", "0.1"}) : lots.word({"1e-4", "5e-4", "1e-2"})};
+  if (kind == kinds::none) return;
+  const Decimal lambda{kind == kinds::decoupled ? lots.word({"0.01", "0.01", "0.1"})
+                                                : lots.word({"1e-4", "5e-4", "1e-2"})};
   recipe.weight_decay = choice("weight_decay", kind, {{"lambda", lambda}});
   if (lots.one_in(3)) recipe.weight_decay.options["exclude"] = std::vector<std::string>{"bias", "norm"};
 }
@@ -46,9 +48,9 @@ void choose_decay(Recipe& recipe, Lots& lots) {
 void choose_clip(Recipe& recipe, Lots& lots) {
   const std::string kind = lots.word({"none", "none", "none", "global_norm", "global_norm", "value"});
   recipe.clip = choice("clip", "none");
-  if (kind == "global_norm")
+  if (kind == kinds::global_norm)
     recipe.clip = choice("clip", kind, {{"max_norm", Decimal{lots.word({"1.0", "1.0", "0.5", "5.0"})}}});
-  if (kind == "value") recipe.clip = choice("clip", kind, {{"max_value", Decimal{lots.word({"0.5", "1.0"})}}});
+  if (kind == kinds::value) recipe.clip = choice("clip", kind, {{"max_value", Decimal{lots.word({"0.5", "1.0"})}}});
 }
 
 /// GradScaler as it comes, for a range as fp16's and where a script leaves it on; a scale a person picked now and then.
@@ -57,8 +59,8 @@ void choose_scale(Plan& plan, Lots& lots) {
   const std::string kind =
       needed ? lots.word({"dynamic", "dynamic", "dynamic", "static"}) : lots.word({"none", "none", "none", "dynamic"});
   plan.recipe.loss_scale = choice("loss_scale", "none");
-  if (kind == "static") plan.recipe.loss_scale = choice("loss_scale", kind, {{"scale", Decimal{"1024"}}});
-  if (kind == "dynamic")
+  if (kind == kinds::fixed) plan.recipe.loss_scale = choice("loss_scale", kind, {{"scale", Decimal{"1024"}}});
+  if (kind == kinds::dynamic)
     plan.recipe.loss_scale = choice("loss_scale", kind, {{"initial", Decimal{lots.word({"65536", "65536", "1024"})}}});
 }
 
@@ -111,7 +113,7 @@ void choose_execution(Plan& plan, OrdinarySize size, Lots& lots) {
 std::string structure_of(const Plan& plan) {
   if (plan.hidden.empty()) return "one linear layer";
   for (const Layer& l : plan.hidden) {
-    if (l.kind == "layer_norm" || l.kind == "batch_norm") return l.kind;
+    if (l.kind == kinds::layer_norm || l.kind == kinds::batch_norm) return l.kind;
   }
   return "plain";
 }
@@ -121,7 +123,7 @@ std::string optimizer_of(const Recipe& recipe) {
   std::string name = optimizer.kind;
   if (name == "sgd" && optimizer.number("momentum").to_double() != 0)
     name = optimizer.flag("nesterov") ? "nesterov" : "momentum";
-  return recipe.weight_decay.kind == "none" ? name : name + ", " + recipe.weight_decay.kind;
+  return recipe.weight_decay.kind == kinds::none ? name : name + ", " + recipe.weight_decay.kind;
 }
 
 }  // namespace
@@ -203,7 +205,7 @@ std::string initial_family(const std::string& initialisation, const Layer& layer
   if (tensor.name == "running_mean") return "zeros";
   if (tensor.name == "running_var") return "ones";
   const bool weight = tensor.name == "weight";
-  if (layer.kind == "linear") return of_linear(initialisation, weight, features);
+  if (layer.kind == kinds::linear) return of_linear(initialisation, weight, features);
   if (initialisation == "near_one") return weight ? "positive" : "uniform";
   return weight ? "ones" : "zeros";
 }

@@ -10,6 +10,7 @@
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/bound_terms.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ranks/ranks_of_trace.hpp"
@@ -117,7 +118,7 @@ void take_check(RankStage& stage, const TensorCheck& check, bool first) {
 bool sums_gradients(const std::vector<TensorCheck>& checks) {
   return std::ranges::any_of(checks, [](const TensorCheck& check) {
     const auto name = tap_view_of(check.tap);
-    return name && name->stage == "reduce" && name->tensor.starts_with("in.d.");
+    return name && name->stage == StageName::reduce && name->tensor.starts_with("in.d.");
   });
 }
 
@@ -129,7 +130,7 @@ std::vector<RankRow> rank_rows(const Case& c, const std::vector<TensorCheck>& ch
   const bool behind_sums = sums_gradients(checks), in_stages = is_pipelined(c);
   const TensorCheck* const first = in_stages ? first_failure(checks) : nullptr;
   const auto place_of = [&](const std::string& stage) {
-    return behind_sums && stage == "accumulate" ? 2 * place_of_stage("reduce") + 1 : 2 * place_of_stage(stage);
+    return behind_sums && stage == StageName::accumulate ? 2 * place_of_stage("reduce") + 1 : 2 * place_of_stage(stage);
   };
   for (const TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);

@@ -10,6 +10,7 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/stage.hpp"
 
 namespace tally {
 
@@ -17,9 +18,9 @@ namespace {
 
 /// Whether a tap is a finding of a rank's own pieces alone.
 bool is_own_finding(const TapName& name) {
-  const bool found = name.tensor == "found" && name.stage == "overflow_check";
-  return found || (name.tensor == "in.found" && name.stage == "agree") ||
-         (name.tensor == "part" && name.stage == "norm");
+  const bool found = name.tensor == "found" && name.stage == StageName::overflow_check;
+  return found || (name.tensor == "in.found" && name.stage == StageName::agree) ||
+         (name.tensor == "part" && name.stage == StageName::norm);
 }
 
 }  // namespace
@@ -36,8 +37,8 @@ namespace {
 
 /// What all ranks work out of a micro-step together, and what follows from it alone.
 bool is_of_micro_step(const Case& whole, const TapName& name) {
-  if (name.stage == "sync_statistics") return true;
-  if (name.stage != "running_stats" || name.micro_batch < 0) return false;
+  if (name.stage == StageName::sync_statistics) return true;
+  if (name.stage != StageName::running_stats || name.micro_batch < 0) return false;
   const std::string label = name.tensor.substr(0, name.tensor.rfind('.'));
   for (std::size_t i = 0; i < whole.model.layers.size(); ++i)
     if (label_of(whole.model, i) == label) return pools_steps(whole, whole.model.layers[i]);
@@ -49,14 +50,14 @@ bool is_of_micro_step(const Case& whole, const TapName& name) {
 bool is_shared(const Case& whole, const TapName& name) {
   if (!sharded_parameter(whole, name.stage, name.tensor, name.micro_batch).empty())
     return false;  // each has its own piece
-  const bool own = name.stage == "overflow_check" || (name.stage == "norm" && name.tensor == "part");
+  const bool own = name.stage == StageName::overflow_check || (name.stage == StageName::norm && name.tensor == "part");
   if (own || name.tensor.starts_with("in.")) return false;
   if (is_of_micro_step(whole, name)) return true;
-  if (name.micro_batch < 0 && name.stage == "running_stats") return name.tensor.starts_with("broadcast.");
-  if (name.stage == "checkpoint") return true;
+  if (name.micro_batch < 0 && name.stage == StageName::running_stats) return name.tensor.starts_with("broadcast.");
+  if (name.stage == StageName::checkpoint) return true;
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
-  const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;
-  return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);
+  const bool sum = name.stage == StageName::reduce && part_of_window(name.stage, name.tensor) == 2;
+  return sum || (name.stage == StageName::accumulate && communicate_of(whole) == Communicate::micro_batch);
 }
 
 std::string handed_prefix(const Case& c, int micro_batch) {
@@ -118,7 +119,7 @@ bool is_of(const Case& generation, const TapName& name) {
 /// What was written down behind the last window of those that trained before, as any rank's trace has it.
 void add_checkpoint(const Trace& of_first, Trace& own) {
   for (const Tap& tap : of_first.taps())
-    if (tap.name.stage == "checkpoint" && tap.name.tensor.starts_with("in.")) own.add(tap.name, tap.value);
+    if (tap.name.stage == StageName::checkpoint && tap.name.tensor.starts_with("in.")) own.add(tap.name, tap.value);
 }
 
 }  // namespace
@@ -220,7 +221,7 @@ bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_
   std::size_t here = 0;
   const auto counts = [=](const TapName& name) {
     if (own_findings && is_own_finding(name)) return false;
-    if (name.stage == "checkpoint") return false;  // written down by some ranks for all
+    if (name.stage == StageName::checkpoint) return false;  // written down by some ranks for all
     return name.window == window && name.micro_batch < 0 && part_of_window(name.stage, name.tensor) >= 2;
   };
   for (const Tap& tap : one.taps()) {

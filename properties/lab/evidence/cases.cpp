@@ -5,6 +5,7 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/tensors/tensor.hpp"
 #include "properties/generators/blocks.hpp"
 #include "properties/generators/ordinary/ordinary_plan.hpp"
@@ -19,7 +20,9 @@ using executor::Schedule;
 
 bool one_in(Schedule& random, std::uint64_t n) { return random.below(n) == 0; }
 
-bool has_item_weights(const Plan& plan) { return plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights"); }
+bool has_item_weights(const Plan& plan) {
+  return plan.loss.kind == kinds::cross_entropy || plan.loss.flag("item_weights");
+}
 
 void vary_sizes(Plan& plan, Schedule& random) {
   if (!one_in(random, 4)) return;
@@ -37,14 +40,14 @@ void vary_normalisation(Plan& plan, Schedule& random) {
 
 void vary_loss(Plan& plan, Schedule& random) {
   if (one_in(random, 8)) plan.empty_micro_batch = has_item_weights(plan);
-  if (!one_in(random, 8) || plan.loss.kind != "cross_entropy") return;
+  if (!one_in(random, 8) || plan.loss.kind != kinds::cross_entropy) return;
   std::vector<Decimal> weights;
   for (std::int64_t k = 0; k < plan.outputs; ++k) weights.push_back({"0." + std::to_string(1 + random.below(9))});
   plan.loss.options["weight"] = weights;
 }
 
 void vary_norm(Plan& plan, Schedule& random) {
-  if (plan.recipe.clip.kind != "global_norm" || !one_in(random, 2)) return;
+  if (plan.recipe.clip.kind != kinds::global_norm || !one_in(random, 2)) return;
   plan.recipe.clip.options["norm"] = std::string(one_in(random, 2) ? "1" : "inf");
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/verdict.hpp"
 #include "properties/laws/judge.hpp"
@@ -34,11 +35,12 @@ std::string layer_kind(const Case& c, const std::string& tensor) {
 
 std::string part_of(const Case& c, const TapName& tap) {
   const Recipe& recipe = c.recipe;
-  if (tap.stage == "forward" || tap.stage == "backward") return tap.stage + " " + layer_kind(c, tap.tensor);
-  if (tap.stage == "loss") return "loss " + c.model.loss.kind;
-  if (tap.stage == "optimizer") return "optimizer " + recipe.optimizer.kind;
-  if (tap.stage == "clip") return "clip " + recipe.clip.kind;
-  if (tap.stage == "decay") return "decay " + recipe.weight_decay.kind;
+  if (tap.stage == StageName::forward || tap.stage == StageName::backward)
+    return tap.stage + " " + layer_kind(c, tap.tensor);
+  if (tap.stage == StageName::loss) return "loss " + c.model.loss.kind;
+  if (tap.stage == StageName::optimizer) return "optimizer " + recipe.optimizer.kind;
+  if (tap.stage == StageName::clip) return "clip " + recipe.clip.kind;
+  if (tap.stage == StageName::decay) return "decay " + recipe.weight_decay.kind;
   return tap.stage;
 }
 

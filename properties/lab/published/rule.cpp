@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -72,7 +74,7 @@ double frobenius_norm(const Tensor& tensor) {
 std::optional<Product> product_of(const Case& c, const Trace& reference, int window, const std::string& parameter) {
   for (const Layer& layer : c.model.layers) {
     const bool weight = parameter == layer.name + ".weight", bias = parameter == layer.name + ".bias";
-    if (layer.kind != "linear" || (!weight && !bias)) continue;
+    if (layer.kind != kinds::linear || (!weight && !bias)) continue;
     const Tensor* dy = reference.find(TapView{window, 0, "backward", "in.d." + layer.name + ".y"});
     const Tensor* x = reference.find(TapView{window, 0, "backward", "in." + layer.name + ".x"});
     const Tensor* inverse_scale = reference.find(TapView{window, -1, "unscale", "in.inverse_scale"});
@@ -114,7 +116,7 @@ ComparedRuns comparison_of(const Case& c, const Trace& got, const Trace& referen
   for (const std::string& name : names) {
     ComparedTensor tensor{name, values(left, name), values(right, name), values(exact, name), std::nullopt};
     const TapName tap = tap_name_of(name);
-    if (tap.stage == "unscale") tensor.product = product_of(c, reference, tap.window, tap.tensor.substr(2));
+    if (tap.stage == StageName::unscale) tensor.product = product_of(c, reference, tap.window, tap.tensor.substr(2));
     comparison.tensors.push_back(std::move(tensor));
   }
   return comparison;

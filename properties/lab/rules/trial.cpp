@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/random_plan.hpp"
@@ -42,16 +43,16 @@ void be_sure(Case& c, double left) {
 }  // namespace
 
 bool gradient_can_shrink(const Plan& plan) {
-  const auto has_parameters = [](const Layer& layer) { return !layer.name.empty() && layer.kind != "dropout"; };
+  const auto has_parameters = [](const Layer& layer) { return !layer.name.empty() && layer.kind != kinds::dropout; };
   if (plan.data == Data::exact) return false;  // smaller values would no longer be exact in 16 bits
-  if (plan.loss.kind == "cross_entropy") return plan.output_bias && plan.outputs > 1;
+  if (plan.loss.kind == kinds::cross_entropy) return plan.output_bias && plan.outputs > 1;
   return std::none_of(plan.hidden.begin(), plan.hidden.end(), has_parameters);
 }
 
 Case with_gradient_times(Case c, int exponent) {
   if (exponent == 0) return c;
   const double by = std::ldexp(1.0, exponent);
-  if (c.model.loss.kind == "cross_entropy") {
+  if (c.model.loss.kind == kinds::cross_entropy) {
     be_sure(c, by);
     return c;
   }
@@ -59,7 +60,7 @@ Case with_gradient_times(Case c, int exponent) {
   for (const std::string& name : {last + ".weight", last + ".bias", std::string("target")}) {
     if (c.tensors.contains(name)) scale(c.tensors.at(name), by);
   }
-  if (c.recipe.loss_scale.kind == "dynamic") {
+  if (c.recipe.loss_scale.kind == kinds::dynamic) {
     auto& initial = std::get<Decimal>(c.recipe.loss_scale.options.at("initial"));
     initial = decimal(initial.to_double() / by);
   }

@@ -6,7 +6,9 @@
 #include <functional>
 #include <limits>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/exact/trajectory.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
@@ -147,12 +149,12 @@ std::string beside(const TapName& output, const std::string& tensor) {
 Operation operation_of(const Trace& trace, const TapName& output) {
   const std::string& tensor = output.tensor;
   if (tensor.starts_with("in.")) return {};
-  if (output.stage == "cast") return {trace.find(beside(output, "in." + tensor))};
-  if (output.stage == "accumulate" && tensor.starts_with("buffer.")) {
+  if (output.stage == StageName::cast) return {trace.find(beside(output, "in." + tensor))};
+  if (output.stage == StageName::accumulate && tensor.starts_with("buffer.")) {
     const std::string parameter = tensor.substr(std::string("buffer.").size());
     return {trace.find(beside(output, "in.d." + parameter)), trace.find(beside(output, "in." + tensor))};
   }
-  if (output.stage == "unscale" && tensor.starts_with("d.")) {
+  if (output.stage == StageName::unscale && tensor.starts_with("d.")) {
     return {trace.find(beside(output, "in.buffer." + tensor.substr(2))), trace.find(beside(output, "in.inverse_scale")),
             true};
   }
@@ -248,7 +250,7 @@ NormGap norm_gap(const Case& c) {
 NormGap norm_gap_with_shared_momentum(const Case& c) {
   Case shared = c;
   for (Layer& each : shared.model.layers) {
-    if (each.kind != "batch_norm") continue;
+    if (each.kind != kinds::batch_norm) continue;
     const double left = 1 - each.number("momentum").to_double();
     each.options["momentum"] = decimal(1 - std::pow(left, 1 / static_cast<double>(c.windows.front().size())));
   }

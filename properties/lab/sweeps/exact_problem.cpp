@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/training/data.hpp"
 #include "properties/generators/choices.hpp"
 
@@ -118,14 +119,14 @@ void add_parameters(Case& c, std::uint64_t seed) {
     const auto add = [&](const char* name, std::vector<std::int64_t> shape, const std::string& family) {
       c.tensors.emplace(each.name + "." + name, drawn(Dtype::fp32, std::move(shape), family, seed + 2 * i));
     };
-    if (each.kind == "linear") {
+    if (each.kind == kinds::linear) {
       add("weight", {each.integer("out"), features}, "he:" + std::to_string(features));
       add("bias", {each.integer("out")}, "zeros");
-    } else if (each.kind == "layer_norm" || each.kind == "batch_norm") {
+    } else if (each.kind == kinds::layer_norm || each.kind == kinds::batch_norm) {
       add("weight", {features}, "ones");
       add("bias", {features}, "zeros");
     }
-    if (each.kind != "batch_norm") continue;
+    if (each.kind != kinds::batch_norm) continue;
     add("running_mean", {features}, "zeros");
     add("running_var", {features}, "ones");
   }
@@ -168,7 +169,7 @@ std::string title_of(const ExactProblem& problem) {
   std::string title =
       digits ? "digits, " + std::to_string(digit_features) : "drawn data, " + std::to_string(drawn_features);
   for (const Layer& each : hidden_of(problem)) {
-    if (each.kind == "linear") title += "-" + std::to_string(each.integer("out"));
+    if (each.kind == kinds::linear) title += "-" + std::to_string(each.integer("out"));
   }
   return title + "-" + std::to_string(digits ? digit_classes : drawn_classes);
 }

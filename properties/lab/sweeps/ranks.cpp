@@ -11,6 +11,7 @@
 #include "kernels/ranks/fibres.hpp"
 #include "kernels/training_step/run/run.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "oracle/window/rank_stages.hpp"
@@ -43,7 +44,7 @@ Plan plan_of(std::uint64_t seed, int ranks) {
 bool is_shallow(const Plan& plan) { return std::ranges::count(plan.hidden, "linear", &Layer::kind) < 2; }
 
 bool is_gradient(const TensorCheck& check) {
-  return check.lens == "end_to_end" && check.tap.starts_with("w0/") && check.stage == "unscale" &&
+  return check.lens == "end_to_end" && check.tap.starts_with("w0/") && check.stage == StageName::unscale &&
          check.tap.find("/unscale/d.") != std::string::npos;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/graph/stage.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/two_runs.hpp"
@@ -17,7 +18,7 @@ constexpr double resolution = 0x1p-28;
 
 bool is_stored_gradient(const TapName& name) {
   return name.window == 0 && name.micro_batch >= 0 && name.tensor.starts_with("d.") &&
-         (name.stage == "loss" || name.stage == "backward");
+         (name.stage == StageName::loss || name.stage == StageName::backward);
 }
 
 void count(StoredGradients& found, const Tensor& got, const oracle::Expected& expected, double loss_scale) {
@@ -70,7 +71,7 @@ StoredGradients stored_gradients(const Case& c, const Trace& trace, double loss_
     const auto expected = expectations.find(tap.name.text());
     if (is_stored_gradient(tap.name) && expected != expectations.end())
       count(found, tap.value, expected->second, loss_scale);
-    if (tap.name.stage == "unscale" && tap.name.tensor.starts_with("d.") && expected != expectations.end())
+    if (tap.name.stage == StageName::unscale && tap.name.tensor.starts_with("d.") && expected != expectations.end())
       take_drift(found, tap.value, expected->second);
   }
   const Tensor* overflow = trace.find("w0/overflow_check/found");

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "reports/command_line/check/capture.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/output.hpp"
@@ -70,7 +71,7 @@ namespace {
 /// Layers that no contract defines: what they computed is the capture's word.
 std::string given_layers(const Case& c) {
   const auto& layers = c.model.layers;
-  const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind == "opaque"; });
+  const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind == kinds::opaque; });
   return any ? "forward and backward: given by the capture, not judged" : "";
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/graph/stage.hpp"
 #include "properties/judge/bound_terms.hpp"
 #include "reports/command_line/check/capture.hpp"
 #include "reports/command_line/output.hpp"
@@ -38,7 +39,7 @@ std::vector<Compared> compared(const std::vector<TensorCheck>& checks) {
 /// The window of a parameter after its step; nothing for any other tensor.
 std::optional<int> step_of(const TensorCheck& check) {
   const auto name = tap_view_of(check.tap);
-  const bool parameter = name && name->stage == "optimizer" && !name->tensor.starts_with("in.") &&
+  const bool parameter = name && name->stage == StageName::optimizer && !name->tensor.starts_with("in.") &&
                          parameter_of_state(name->tensor).empty();
   return parameter ? std::optional<int>(name->window) : std::nullopt;
 }
@@ -182,7 +183,7 @@ int last_step(const std::vector<TensorCheck>& checks) {
   int last = -1;
   for (const TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);
-    if (name && name->stage == "optimizer") last = std::max(last, name->window);
+    if (name && name->stage == StageName::optimizer) last = std::max(last, name->window);
   }
   return last;
 }
@@ -190,7 +191,7 @@ int last_step(const std::vector<TensorCheck>& checks) {
 /// What the last step left of its state and nothing has read yet.
 bool is_left_for_later(const TensorCheck& check, int last_step) {
   const auto name = tap_view_of(check.tap);
-  return name && name->window == last_step && name->stage == "optimizer" && !name->tensor.starts_with("in.") &&
+  return name && name->window == last_step && name->stage == StageName::optimizer && !name->tensor.starts_with("in.") &&
          !parameter_of_state(name->tensor).empty();
 }
 

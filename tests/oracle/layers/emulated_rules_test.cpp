@@ -57,8 +57,7 @@ TEST(EmulatedRules, HoldColumnSumsAndNorms) {
     const double sum = rounded(format_of(storage), m.sum(x));
     const Declared subject = declared(Precision{}, claims);
     const BoundedMatrix sums = column_sums(subject, BoundedMatrix(subject, given), KernelClaim{});
-    const Expected bound =
-        joined(subject, given.v.colwise().sum(), oracle::stored(subject, format_of(storage), sums));
+    const Expected bound = joined(subject, given.v.colwise().sum(), oracle::stored(subject, format_of(storage), sums));
     table.hold(named("column sum", storage), data, bound, one(sum));
     table.hold(named("two-norm", storage), data, norm(subject, clip, {{"g", given}}), one(m.sqrt(m.dot(x, x))));
   });

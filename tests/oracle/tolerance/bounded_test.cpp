@@ -94,7 +94,7 @@ TEST(Bounded, StoresAsTheOneNumberThatIsInReach) {
     EXPECT_LE(unit / 4, half.store({v, e}).e);  // 1 for certain
     EXPECT_GT(unit / 2, half.store({v, e}).e);
   }
-  EXPECT_LE(3 * unit / 4, half.store({v, unit / 2}).e);               // 1 or its successor
+  EXPECT_LE(3 * unit / 4, half.store({v, unit / 2}).e);        // 1 or its successor
   const Sources half_ulps{1, 1, std::nextafter(1.0, 0.0), 1};  // where each store counts half an ulp
   const Arithmetic counting(undeclared({.sources = half_ulps}), fp16);
   std::mt19937_64 random(9);

@@ -57,9 +57,9 @@ Outputs bounds_of_loss(const Choice& loss, bool classes, const Setting& setting)
   Matrix<long double> target = drawn(4, 5, 3).cast<long double>(), weight(1, 4);
   if (classes) target = (Matrix<long double>(1, 4) << 0, 4, 2, 1).finished();
   weight << 1, 2, 1, 1;
-  const auto expected =
-      loss_bound_rule(loss.kind).evaluate(loss, with(declared(precision, claims), setting.asked), input(drawn(4, 5, 1), setting), target,
-                                          weight, input(drawn(1, 4, 2), setting));
+  const auto expected = loss_bound_rule(loss.kind).evaluate(loss, with(declared(precision, claims), setting.asked),
+                                                            input(drawn(4, 5, 1), setting), target, weight,
+                                                            input(drawn(1, 4, 2), setting));
   return {{"loss", expected.loss.e}, {"dy", expected.dy.e}};
 }
 

@@ -8,8 +8,8 @@
 #include "oracle/tolerance/bounded.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/verdict.hpp"
-#include "tests/properties/compare/lens_cases.hpp"
 #include "tests/oracle/undeclared.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::spread_test {
 namespace {

@@ -173,9 +173,9 @@ TEST(StructuredData, products_of_matrices) {
         for (const Eigen::Index k : {2, 24}) {
           const Floats x = drawn(data, n / 8, k, 7), w = drawn(weights, k, 8, 8), dy = drawn(weights, n / 8, 8, 9);
           const auto hold = [&](const Floats& a, const Floats& b, const std::string& name) {
-            const Expected expected =
-                oracle::joined(declared, (a.cast<double>() * b.cast<double>()).cast<long double>(),
-                               oracle::product(declared, BoundedMatrix(declared, read(a)), BoundedMatrix(declared, read(b))));
+            const Expected expected = oracle::joined(
+                declared, (a.cast<double>() * b.cast<double>()).cast<long double>(),
+                oracle::product(declared, BoundedMatrix(declared, read(a)), BoundedMatrix(declared, read(b))));
             for (const Order order : orders) held(name, expected, product(a, b, order, false), worst);
             held(name + ", fused", expected, product(a, b, Order::serial, true), worst);
           };
