@@ -2,6 +2,7 @@
 // and as its bytes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct Tap {
   Tensor value;
 };
 
+struct WholeModel;  // properties/judge/pieces.hpp
+
 class Trace {
  public:
   // Defined once, in trace.cpp: most files that hold one would compile their own copy of these.
@@ -38,6 +41,8 @@ class Trace {
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
   const Trace* whole = nullptr;  // of all ranks, where this is one rank's part of it (properties/judge)
+  /// Where the trace holds some elements only: what stages over all parameters read of the others.
+  std::shared_ptr<const WholeModel> whole_model = {};
 
   /// A name added twice keeps its first value as an input (`in.…`) and its last one as an output: what a stage that ran
   /// twice started from, and what it left.

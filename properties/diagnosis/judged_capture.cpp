@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/exact/answer.hpp"
 #include "properties/diagnosis/diagnose.hpp"
@@ -78,7 +79,6 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
     if (options.progress) options.progress(bytes += more, tap);
   };
   const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
-  const WholeModelScope whole(options.whole);
   const bool in_pieces = options.all_lenses && is_judged_in_pieces(c);
   const bool through_groups = options.all_lenses || !trace.groups.empty();  // what is fused is judged from the case on
   auto [checks, groups] = in_pieces        ? piecewise_lenses(c, trace, told)
@@ -105,7 +105,8 @@ bool has_batch_statistics(const Case& c) {
 }
 
 bool is_opaque(const Case& c) {
-  return std::any_of(c.model.layers.begin(), c.model.layers.end(), [](const Layer& l) { return l.kind == "opaque"; });
+  return std::any_of(c.model.layers.begin(), c.model.layers.end(),
+                     [](const Layer& l) { return l.kind == kinds::opaque; });
 }
 
 /// The evaluation holds every parameter some dozens of times, in tens of digits, and goes through all of them for every

@@ -32,8 +32,6 @@ struct CaptureOptions {
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};
   /// Names of causes that the recorder saw at work: of those that explain the failure they stand first.
   std::vector<std::string> seen = {};
-  /// What a capture by samples says of the elements that it does not hold.
-  WholeModel whole = {};
 };
 
 /// By both hard lenses; what failed is split into its terms, restated (restatement.hpp) and diagnosed. A capture that

@@ -69,30 +69,21 @@ bool same_bits(const Tensor& a, const Tensor& b) {
   return a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
 }
 
-namespace {
-
-thread_local const WholeModel* in_force = nullptr;
-
-}  // namespace
-
 WholeModel whole_model_of(const std::vector<SquaresOfWindow>& sums) {
   WholeModel whole;
   for (const SquaresOfWindow& each : sums) {
     const bool finite = std::isfinite(each.sum);
     const BuffersOfAll all{finite ? OverflowFound::none : OverflowFound::certain,
                            oracle::terms_of_squares(each.elements, each.sum)};
-    whole[each.window] = {all, all, std::nullopt, std::nullopt, !finite};
+    whole.windows[each.window] = {all, all, std::nullopt, std::nullopt, !finite};
   }
   return whole;
 }
 
-WholeModelScope::WholeModelScope(const WholeModel& whole) : before_(in_force) { in_force = &whole; }
-WholeModelScope::~WholeModelScope() { in_force = before_; }
-
-const WholeWindow* whole_window(int window) {
-  if (in_force == nullptr) return nullptr;
-  const auto found = in_force->find(window);
-  return found == in_force->end() ? nullptr : &found->second;
+const WholeWindow* whole_window(const Trace& trace, int window) {
+  if (trace.whole_model == nullptr) return trace.whole == nullptr ? nullptr : whole_window(*trace.whole, window);
+  const auto found = trace.whole_model->windows.find(window);
+  return found == trace.whole_model->windows.end() ? nullptr : &found->second;
 }
 
 }  // namespace tally

@@ -144,6 +144,7 @@ PieceOfCapture cut(const Case& c, const Trace& trace, const Piece& piece, bool o
   part.trace.claims = trace.claims;
   part.trace.groups = trace.groups;
   part.trace.case_hash = trace.case_hash;
+  part.trace.whole_model = trace.whole_model;
   if (others) part.trace.violations = trace.violations;
   for (const Tap& tap : trace.taps()) {
     const std::string parameter = parameter_of(tap.name.tensor);
@@ -197,7 +198,7 @@ void add_buffers(const PieceOfCapture& part, bool from_taps, WholeModel& whole) 
   walk.judges = false;
   for (walk.window = 0; walk.window < static_cast<int>(part.c.windows.size()); ++walk.window) {
     walk_to_buffers(walk);
-    BuffersOfAll& all = from_taps ? whole[walk.window].seen : whole[walk.window].expected;
+    BuffersOfAll& all = from_taps ? whole.windows[walk.window].seen : whole.windows[walk.window].expected;
     all.overflow = worse(all.overflow, overflow_of(walk.buffers));
     for (const auto& [p, buffer] : walk.buffers) all.terms.add(walk.declared, part.c.recipe.clip, *buffer.read());
   }
@@ -213,7 +214,7 @@ void add_tapped(const PieceOfCapture& part, const TapName& name, std::optional<o
 
 /// The bits that were seen of gradients, and of what the overflow check reads.
 void add_bits(const PieceOfCapture& part, WholeModel& whole) {
-  for (auto& [window, all] : whole) {
+  for (auto& [window, all] : whole.windows) {
     for (const std::string& p : parameters_of(part.c.model)) {
       const Tensor* buffer = part.trace.find(TapName{window, -1, "overflow_check", "in.buffer." + p}.view());
       if (buffer != nullptr) all.non_finite = all.non_finite || oracle::any_non_finite(*buffer);
@@ -227,8 +228,8 @@ void add_bits(const PieceOfCapture& part, WholeModel& whole) {
 WholeModel sums_of(const Case& c, const Trace& trace, const std::vector<Piece>& pieces) {
   WholeModel whole;
   for (int window = 0; window < static_cast<int>(c.windows.size()); ++window) {
-    whole[window].read_by_norm.emplace();
-    whole[window].unscaled.emplace();
+    whole.windows[window].read_by_norm.emplace();
+    whole.windows[window].unscaled.emplace();
   }
   for (const Piece& piece : pieces) {
     const PieceOfCapture part = cut(c, trace, piece, false);
@@ -253,14 +254,15 @@ bool is_judged_in_pieces(const Case& c) {
 GroupedChecks piecewise_lenses(const Case& c, const Trace& trace, const GoneThrough& told, std::size_t most) {
   const std::vector<Piece> pieces = pieces_of(c, most);
   const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
-  std::optional<WholeModel> whole;
-  std::optional<WholeModelScope> scope;
-  if (reads_all(c.recipe) && whole_window(0) == nullptr) scope.emplace(whole.emplace(sums_of(c, trace, pieces)));
+  std::shared_ptr<const WholeModel> whole = trace.whole_model;
+  if (reads_all(c.recipe) && whole_window(trace, 0) == nullptr)
+    whole = std::make_shared<const WholeModel>(sums_of(c, trace, pieces));
   JoinedChecks joined(c);
   std::vector<std::string> groups;
   bool first = true;
   for (const Piece& piece : pieces) {
-    const PieceOfCapture part = cut(c, trace, piece, first);
+    PieceOfCapture part = cut(c, trace, piece, first);
+    part.trace.whole_model = whole;
     GroupedChecks found = hard_lenses(part.c, part.trace, grouping, told);
     split_bounds(part.c, part.trace, found.checks);
     joined.add(piece, std::move(found.checks));

@@ -72,8 +72,8 @@ inline constexpr std::size_t elements_a_piece = std::size_t{1} << 20;
 bool is_judged_in_pieces(const Case& c);
 
 /// As hard_lenses, with groups inferred or declared as the trace says, and the bounds of the worst split (bound_terms.hpp).
-/// Checks stand in the order of the trace; a failing tensor has no profile. What a scope says of the whole model
-/// (pieces.hpp) stands; without one it is summed up first, where the recipe needs it.
+/// Checks stand in the order of the trace; a failing tensor has no profile. What the trace says of the whole model
+/// stands; without that it is summed up first, where the recipe needs it.
 GroupedChecks piecewise_lenses(const Case& c, const Trace& trace, const GoneThrough& told = {},
                                std::size_t most = elements_a_piece);
 
@@ -97,25 +97,15 @@ struct WholeWindow {
   bool non_finite = false;                        // among the bits of overflow_check/in.buffer
 };
 
-/// By window. Empty: the trace holds every element, or the window's sums are not known.
-using WholeModel = std::map<int, WholeWindow>;
+/// By window. Empty: the window's sums are not known.
+struct WholeModel {
+  std::map<int, WholeWindow> windows;
+};
 
 /// The whole model of a capture by samples: what its recorder summed up stands in both walks.
 WholeModel whole_model_of(const std::vector<SquaresOfWindow>& sums);
 
-/// While it lives, the walks that are made in this thread read of the others what is said here.
-class WholeModelScope {
- public:
-  explicit WholeModelScope(const WholeModel& whole);
-  ~WholeModelScope();
-  WholeModelScope(const WholeModelScope&) = delete;
-  WholeModelScope& operator=(const WholeModelScope&) = delete;
-
- private:
-  const WholeModel* before_;
-};
-
-/// nullptr where nothing is said of the window.
-const WholeWindow* whole_window(int window);
+/// What the trace, or that of all ranks, says of the window; nullptr where it holds every element.
+const WholeWindow* whole_window(const Trace& trace, int window);
 
 }  // namespace tally

@@ -18,7 +18,7 @@ using oracle::FloatView;
 
 /// Where the walk holds a part of the model: the window's buffers of all of it.
 const BuffersOfAll* buffers_of_all(const Walk& walk) {
-  const WholeWindow* whole = whole_window(walk.window);
+  const WholeWindow* whole = whole_window(walk.trace, walk.window);
   if (whole == nullptr) return nullptr;
   return walk.lens == Lens::group ? &whole->seen : &whole->expected;
 }
@@ -30,7 +30,7 @@ void check_overflow(Walk& walk) {
     complete = complete && buffer.known();
     found = found || (buffer.known() && oracle::any_non_finite(*buffer.bits()));
   }
-  const WholeWindow* whole = whole_window(walk.window);
+  const WholeWindow* whole = whole_window(walk.trace, walk.window);
   found = found || (whole != nullptr && whole->non_finite);
   walk.overflows = complete ? std::optional(found) : std::nullopt;
   if (shards_optimizer(walk.c)) return;  // each searches its own pieces
@@ -95,7 +95,7 @@ oracle::ExpectedTensors read_all(const std::map<std::string, Value>& values) {
 Expected norm_of_all(const oracle::Declared& declared, const Walk& walk, const std::map<std::string, Value>& gradients,
                      bool unscaled) {
   const Choice& clip = walk.c.recipe.clip;
-  const WholeWindow* whole = whole_window(walk.window);
+  const WholeWindow* whole = whole_window(walk.trace, walk.window);
   if (whole == nullptr) return oracle::norm(declared, clip, read_all(gradients));
   if (walk.is_local()) return oracle::norm(declared, clip, *whole->read_by_norm);
   const BuffersOfAll* all = buffers_of_all(walk);
@@ -127,7 +127,7 @@ void walk_norm(Walk& walk, const std::map<std::string, Value>& gradients, bool u
   if (shards_optimizer(walk.c)) return walk_norm_over_ranks(walk);
   if (is_pipelined(walk.c)) return walk_norm_over_stages(walk);
   if (read.size() != walk.parameters.size()) return;
-  const WholeWindow* whole = whole_window(walk.window);
+  const WholeWindow* whole = whole_window(walk.trace, walk.window);
   if (whole != nullptr && !whole->read_by_norm) return walk.leave_open("norm", "norm");
   walk.output("norm", "norm",
               [&](const oracle::Declared& declared) { return norm_of_all(declared, walk, read, unscaled); });

@@ -30,7 +30,7 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
     for (const auto& [p, gradient] : gradients) read.emplace(p, *gradient.read());
     Expected norm = oracle::norm(walk.declared, clip, read);
     // The sums of whole windows are known of elements that are not here, and nothing of one micro-batch.
-    if (whole_window(walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
+    if (whole_window(walk.trace, walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
     coefficient = oracle::coefficient(walk.declared, clip, norm);
   }
   for (auto& [p, gradient] : gradients) gradient = oracle::clipped(walk.declared, clip, coefficient, *gradient.read());

@@ -39,9 +39,9 @@ Trace trace_of(const CheckOptions& options, const Case& c) {
   }
 }
 
-WholeModel whole_model_in(const std::string& trace_file, const Case& c) {
+std::shared_ptr<const WholeModel> whole_model_in(const std::string& trace_file, const Case& c) {
   try {
-    return whole_model_of(sums_of_squares_of(trace_file, c));
+    return std::make_shared<const WholeModel>(whole_model_of(sums_of_squares_of(trace_file, c)));
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }
@@ -72,7 +72,8 @@ void require_not_swapped(const CheckOptions& options) {
 int check(const CheckOptions& options) {
   require_not_swapped(options);
   const Case c = case_in(options.case_file);
-  const Trace trace = trace_of(options, c);
+  Trace trace = trace_of(options, c);
+  trace.whole_model = whole_model_in(options.trace_file, c);
   const bool all_lenses = options.lens == "all";
   const std::map<std::string, CodePlace> places = places_in(options.trace_file);
   if (all_lenses && !is_judged_in_pieces(c)) require_room(c, free_memory());
@@ -82,7 +83,7 @@ int check(const CheckOptions& options) {
   JudgedCapture judged =
       judged_capture(c, trace,
                      {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); },
-                      seen_causes_of(options.trace_file), whole_model_in(options.trace_file, c)});
+                      seen_causes_of(options.trace_file)});
   const int code = exit_code_of(judged);
   const CaptureRecord capture =
       capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file), places);
