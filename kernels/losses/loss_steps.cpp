@@ -4,6 +4,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "kernels/training_step/kind_steps.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally {
 
@@ -34,7 +35,7 @@ void evaluate(Run& run, int k, std::int64_t features, float* losses, void* dy) {
                                     cross_entropy_arguments(run, k, run.output(k), features, losses, dy));
 }
 
-const RegisterLossSteps registered("cross_entropy", {evaluate});
+const RegisterKind<LossSteps> registered("cross_entropy", {evaluate});
 
 }  // namespace
 }  // namespace tally
@@ -58,7 +59,7 @@ void evaluate(Run& run, int k, std::int64_t features, float* losses, void* dy) {
                                    .two_over_features = static_cast<float>(2 / count)});
 }
 
-const RegisterLossSteps registered("mse", {evaluate});
+const RegisterKind<LossSteps> registered("mse", {evaluate});
 
 }  // namespace
 }  // namespace tally::mse_steps
@@ -68,7 +69,7 @@ namespace tally {
 bool names_head_loss(const Case& c) {
   const Model& model = c.model;
   return c.execution.kernels.contains(head_loss_operation) && !model.layers.empty() &&
-         model.layers.back().kind == "linear" && model.loss.kind == "cross_entropy";
+         model.layers.back().kind == kinds::linear && model.loss.kind == kinds::cross_entropy;
 }
 
 bool fuses_head_and_loss(const Run& run) { return run.kernels.has(head_loss_operation); }

@@ -12,7 +12,6 @@ struct LossSteps {
   /// Launches the kernel for micro-batch k: the loss of every row, and the gradient `dy` of run.factor times their sum.
   void (*evaluate)(Run&, int k, std::int64_t features, float* losses, void* dy);
 };
-using RegisterLossSteps = RegisterKind<LossSteps>;
 
 struct ClipSteps {
   const char* operation;  // of the kernel that clips one gradient
@@ -22,13 +21,11 @@ struct ClipSteps {
   /// Launches what every gradient is clipped by, into run.coefficient; nullptr for a kind that reads no norm.
   void (*coefficient)(Run&) = nullptr;
 };
-using RegisterClipSteps = RegisterKind<ClipSteps>;
 
 struct DecaySteps {
   const char* operation;  // of the kernel, which takes DecayArguments
   DecayKind fused;        // what the fused pass calls it
 };
-using RegisterDecaySteps = RegisterKind<DecaySteps>;
 
 struct OptimizerSteps {
   /// Launches the kernel for every parameter, on `unscaled`, `master` and the state of each.
@@ -36,19 +33,16 @@ struct OptimizerSteps {
   /// Sets what the fused pass over all parameters takes of this optimizer; nullptr: that pass has no step for it.
   void (*fuse)(const Run&, ClipDecayStepArguments&) = nullptr;
 };
-using RegisterOptimizerSteps = RegisterKind<OptimizerSteps>;
 
 struct ScheduleSteps {
   /// The learning rate of step t, in binary64.
   double (*rate)(const Choice& schedule, std::int64_t t);
 };
-using RegisterScheduleSteps = RegisterKind<ScheduleSteps>;
 
 struct LossScaleSteps {
   /// Launches the kernel that moves scale and growth counter after a window.
   void (*move)(Run&);
 };
-using RegisterLossScaleSteps = RegisterKind<LossScaleSteps>;
 
 /// Each throws NotSupported for a kind that no file registered, naming section and kind.
 const LossSteps& loss_steps(const Choice& loss);

@@ -23,7 +23,7 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
   arguments.by_norm = constants(run);
 }
 
-const RegisterClipSteps registered("global_norm", {"clip_by_norm", clip, fuse, coefficient});
+const RegisterKind<ClipSteps> registered("global_norm", {"clip_by_norm", clip, fuse, coefficient});
 
 }  // namespace
 }  // namespace tally::global_norm_steps
@@ -42,7 +42,7 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
   arguments.max_value = limit(run);
 }
 
-const RegisterClipSteps registered("value", {"clip_by_value", clip, fuse});
+const RegisterKind<ClipSteps> registered("value", {"clip_by_value", clip, fuse});
 
 }  // namespace
 }  // namespace tally::value_steps
@@ -50,7 +50,7 @@ const RegisterClipSteps registered("value", {"clip_by_value", clip, fuse});
 namespace tally::decoupled_steps {
 namespace {
 
-const RegisterDecaySteps registered("decoupled", {.operation = "decay.decoupled", .fused = DecayKind::decoupled});
+const RegisterKind<DecaySteps> registered("decoupled", {.operation = "decay.decoupled", .fused = DecayKind::decoupled});
 
 }  // namespace
 }  // namespace tally::decoupled_steps
@@ -58,7 +58,7 @@ const RegisterDecaySteps registered("decoupled", {.operation = "decay.decoupled"
 namespace tally::l2_steps {
 namespace {
 
-const RegisterDecaySteps registered("l2", {.operation = "decay.l2", .fused = DecayKind::l2});
+const RegisterKind<DecaySteps> registered("l2", {.operation = "decay.l2", .fused = DecayKind::l2});
 
 }  // namespace
 }  // namespace tally::l2_steps

@@ -41,7 +41,7 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
   arguments.sgd_constants = constants(run);
 }
 
-const RegisterOptimizerSteps registered("sgd", {step, fuse});
+const RegisterKind<OptimizerSteps> registered("sgd", {step, fuse});
 
 }  // namespace
 }  // namespace tally::sgd_steps
@@ -86,7 +86,7 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
   arguments.adam_constants = constants(run);
 }
 
-const RegisterOptimizerSteps registered("adam", {step, fuse});
+const RegisterKind<OptimizerSteps> registered("adam", {step, fuse});
 
 }  // namespace
 }  // namespace tally::adam_steps
@@ -112,7 +112,7 @@ void step(Run& run) {
   }
 }
 
-const RegisterOptimizerSteps registered("lion", {step});
+const RegisterKind<OptimizerSteps> registered("lion", {step});
 
 }  // namespace
 }  // namespace tally::lion_steps
@@ -140,7 +140,7 @@ void step(Run& run) {
   }
 }
 
-const RegisterOptimizerSteps registered("rmsprop", {step});
+const RegisterKind<OptimizerSteps> registered("rmsprop", {step});
 
 }  // namespace
 }  // namespace tally::rmsprop_steps

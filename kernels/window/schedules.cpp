@@ -11,7 +11,7 @@ namespace {
 
 double rate(const Choice& schedule, std::int64_t) { return schedule.number("base").to_double(); }
 
-const RegisterScheduleSteps registered("constant", {rate});
+const RegisterKind<ScheduleSteps> registered("constant", {rate});
 
 }  // namespace
 }  // namespace tally::constant_steps
@@ -26,7 +26,7 @@ double rate(const Choice& schedule, std::int64_t t) {
   return rates.at(std::min(static_cast<std::size_t>(past), rates.size() - 1)).to_double();
 }
 
-const RegisterScheduleSteps registered("list", {rate});
+const RegisterKind<ScheduleSteps> registered("list", {rate});
 
 }  // namespace
 }  // namespace tally::list_steps
@@ -41,7 +41,7 @@ double rate(const Choice& schedule, std::int64_t t) {
   return base * std::pow(schedule.number("factor").to_double(), static_cast<double>(t / schedule.integer("every")));
 }
 
-const RegisterScheduleSteps registered("step", {rate});
+const RegisterKind<ScheduleSteps> registered("step", {rate});
 
 }  // namespace
 }  // namespace tally::step_steps
@@ -59,7 +59,7 @@ double rate(const Choice& schedule, std::int64_t t) {
   return floor + (base - floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
 }
 
-const RegisterScheduleSteps registered("warmup_cosine", {rate});
+const RegisterKind<ScheduleSteps> registered("warmup_cosine", {rate});
 
 }  // namespace
 }  // namespace tally::warmup_cosine_steps
@@ -75,7 +75,7 @@ void move(Run& run) {
                  static_cast<float>(choice.number("backoff_factor").to_double()), choice.integer("growth_interval")});
 }
 
-const RegisterLossScaleSteps registered("dynamic", {move});
+const RegisterKind<LossScaleSteps> registered("dynamic", {move});
 
 }  // namespace
 }  // namespace tally::dynamic_steps

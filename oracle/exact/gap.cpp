@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/exact/answer.hpp"
 #include "oracle/exact/trajectory.hpp"
 #include "oracle/real/functions.hpp"
@@ -77,7 +78,7 @@ Tensors<Real> left(const State<Real>& state) {
 
 /// A gradient that is 0 by definition, as a bias before a batch_norm has, comes as what the working precision leaves of
 /// it: whoever steps by its sign steps by chance.
-bool steps_by_sign(const Choice& optimizer) { return optimizer.kind == "lion"; }
+bool steps_by_sign(const Choice& optimizer) { return optimizer.kind == kinds::lion; }
 
 std::vector<WindowDifference> evaluate(const Case& c, const Case& other, unsigned digits) {
   set_digits(digits);

@@ -55,9 +55,6 @@ const Mathematics<T>& exact_of(std::string_view section, std::string_view kind) 
   return RegisterExact<Mathematics>::of("exact mathematics", section, kind).template over<T>();
 }
 
-using RegisterExactLayer = RegisterExact<ExactLayer>;
-using RegisterExactLoss = RegisterExact<ExactLoss>;
-
 // Registration of what the kinds of a recipe's sections do, exactly; a kind whose contract says that it does nothing
 // has none. Included by `<kind>.cpp` and by the functions of oracle/exact/exact.hpp that look a kind up.
 
@@ -66,12 +63,10 @@ using RegisterExactLoss = RegisterExact<ExactLoss>;
 template <class T>
 using ExactStep = Slot<T> (*)(const Choice& optimizer, const T& rate, std::int64_t step, const Matrix<T>& gradient,
                               Slot<T> slot);
-using RegisterExactOptimizer = RegisterExact<ExactStep>;
 
 /// The learning rate of step t.
 template <class T>
 using ExactRate = T (*)(const Choice& schedule, std::int64_t step);
-using RegisterExactSchedule = RegisterExact<ExactRate>;
 
 template <class T>
 struct ExactClip {
@@ -79,17 +74,14 @@ struct ExactClip {
   /// The coefficient by the norm of all gradients; nullptr for a kind that reads none.
   T (*coefficient)(const Choice& clip, const T& norm) = nullptr;
 };
-using RegisterExactClip = RegisterExact<ExactClip>;
 
 /// What decays_gradient says: the new gradient, or the new parameter.
 template <class T>
 using ExactDecay = Matrix<T> (*)(const Choice& weight_decay, const T& rate, const Matrix<T>& gradient,
                                  const Matrix<T>& parameter);
-using RegisterExactDecay = RegisterExact<ExactDecay>;
 
 /// The scale after a window, of the kinds that check for overflow.
 template <class T>
 using ExactScale = Scale<T> (*)(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite);
-using RegisterExactScale = RegisterExact<ExactScale>;
 
 }  // namespace tally::oracle

@@ -2,6 +2,7 @@
 #include "oracle/exact/trajectory.hpp"
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/real/functions.hpp"
 
@@ -71,7 +72,7 @@ State<T> initial_state(const Case& c) {
   for (const std::string& name : weights_of(c.model))
     if (!state.slots.contains(name)) state.frozen[name] = lifted<T>(c, name);
   for (const Layer& layer : c.model.layers) {
-    if (layer.kind != "batch_norm") continue;
+    if (layer.kind != kinds::batch_norm) continue;
     const auto ranks = static_cast<Eigen::Index>(running_values_of(c, layer));
     state.running_mean[layer.name] = lifted<T>(c, layer.name + ".running_mean").replicate(ranks, 1);
     state.running_var[layer.name] = lifted<T>(c, layer.name + ".running_var").replicate(ranks, 1);

@@ -4,6 +4,7 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/exact/trajectory.hpp"
@@ -113,7 +114,7 @@ class Walk {
         return exact_layer<T>(layer.kind).forward(pass_of(i), output_of(graph_.inputs[i].front()));
       });
       steps_[i].y = std::move(out.y);
-      if (layer.kind != "batch_norm" || out.mean.size() == 0) continue;
+      if (layer.kind != kinds::batch_norm || out.mean.size() == 0) continue;
       result.mean[layer.name] = std::move(out.mean);
       result.var[layer.name] = std::move(out.var);
     }

@@ -6,7 +6,7 @@
 // add: (add.1) bit by bit, as kernels/arithmetic.md writes it.
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/findings.hpp"
-#include "oracle/exact/registered_exact.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 
@@ -25,18 +25,13 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>&, const Matrix<T>& dy
   return {dy, {}};
 }
 
-const RegisterExactLayer registered_exact("add", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{{.section = "layer",
-                                            .kind = "add",
-                                            .options = {},
-                                            .drawn = false,
-                                            .least_inputs = 2,
-                                            .most_inputs = most_layer_inputs,
-                                            .hands_gradient_on = true,
-                                            .definition = "y = the sum of its inputs, in the order of their list"}};
+const Contract contract{.kind = "add",
+                        .options = {},
+                        .drawn = false,
+                        .least_inputs = 2,
+                        .most_inputs = most_layer_inputs,
+                        .hands_gradient_on = true,
+                        .definition = "y = the sum of its inputs, in the order of their list"};
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   std::vector<const Expected*> addends{&x};
@@ -48,15 +43,17 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
 
 ExpectedBackward backward(const BoundPass&, const Expected&, const Expected& dy) { return {dy, {}}; }
 
-const RegisterBoundRule registered_bound("add", {forward, backward});
-
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
   std::vector<Matrix<float>> addends{x};
   for (const Expected* other : pass.others) addends.push_back(held(*other));
   return predicted_in_turn(pass.declared, "add.forward", addends);
 }
 
-const RegisterPredictedRule registered_predicted("add", {y, nullptr, nullptr});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, nullptr});
 
 }  // namespace
 }  // namespace tally::oracle::add_kind

@@ -18,11 +18,12 @@
 #include <type_traits>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sizes.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/heads.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/attention_head.hpp"
 #include "oracle/tolerance/declared.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -48,46 +49,46 @@ std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& 
   return found;
 }
 
-const RegisterContract registered{
-    {.section = "layer",
-     .kind = "attention",
-     .options =
-         {{.name = "heads", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
-          {.name = "kv_heads", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
-          {.name = "causal", .type = OptionType::boolean, .standard = true},
-          {.name = "window",
-           .type = OptionType::integer,
-           .standard = std::int64_t{0},
-           .range = {.at_least = "0", .at_most = "1099511627776"}},
-          {.name = "scale", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}},
-          {.name = "p",
-           .type = OptionType::number,
-           .standard = Decimal{"0"},
-           .range = {.at_least = "0", .below = "1"},
-           .since = 2}},
-     .tensors = {{.name = "mask",
-                  .role = Role::mask,
-                  .shape = [](const Choice& layer, std::int64_t) -> std::vector<std::int64_t> {
-                    return {layer.integer("heads"), pairs_in_place};
-                  },
-                  .present = [](const Choice& layer) { return drops_weights(layer); }}},
-     .drawn = false,
-     .least_inputs = 3,
-     .most_inputs = 3,
-     .input_words = {"q", "k", "v"},
-     .input_misfits = sizes,
-     .reads_sequences = true,
-     .row_statistics = {{.name = "lse", .per = "heads"}},
-     .backward_statistics = {{.name = "delta", .per = "heads"}},
-     .kept_for_backward = {"y", "lse"},
-     .definition = "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees; "
-                   "the weights times mask / (1 - p), which belongs to sequence, head, query and key"}};
+const Contract attention_contract{
+    .kind = "attention",
+    .options =
+        {{.name = "heads", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
+         {.name = "kv_heads", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
+         {.name = "causal", .type = OptionType::boolean, .standard = true},
+         {.name = "window",
+          .type = OptionType::integer,
+          .standard = std::int64_t{0},
+          .range = {.at_least = "0", .at_most = "1099511627776"}},
+         {.name = "scale", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}},
+         {.name = "p",
+          .type = OptionType::number,
+          .standard = Decimal{"0"},
+          .range = {.at_least = "0", .below = "1"},
+          .since = 2}},
+    .tensors = {{.name = "mask",
+                 .role = Role::mask,
+                 .shape = [](const Choice& layer, std::int64_t) -> std::vector<std::int64_t> {
+                   return {layer.integer("heads"), pairs_in_place};
+                 },
+                 .present = [](const Choice& layer) { return drops_weights(layer); }}},
+    .drawn = false,
+    .least_inputs = 3,
+    .most_inputs = 3,
+    .input_words = {"q", "k", "v"},
+    .input_misfits = sizes,
+    .reads_sequences = true,
+    .row_statistics = {{.name = "lse", .per = "heads"}},
+    .backward_statistics = {{.name = "delta", .per = "heads"}},
+    .kept_for_backward = {"y", "lse"},
+    .definition =
+        "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees; "
+        "the weights times mask / (1 - p), which belongs to sequence, head, query and key"};
 
 template <class Add>
 std::vector<std::int64_t> of_attentions(const Case& c, Add add) {
   std::vector<std::int64_t> found;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (c.model.layers[i].kind == "attention") add(found, i);
+    if (c.model.layers[i].kind == kinds::attention) add(found, i);
   return found;
 }
 
@@ -281,10 +282,6 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   });
   return result;
 }
-
-const RegisterExactLayer registered_exact("attention", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
 
 struct Inputs {
   BoundedMatrix q, k, v;
@@ -489,7 +486,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return result;
 }
 
-const RegisterBoundRule registered_bound("attention", {forward, backward});
+const RegisterLayer registered(attention_contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::attention_kind

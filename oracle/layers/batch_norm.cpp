@@ -22,9 +22,9 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/exact/exact.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/exact/standardise.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
@@ -242,11 +242,7 @@ ExpectedTensors pooled_gradient_sums(const BoundPass& pass, const Expected& x, c
           {"sum_dy_h", joined(pass.declared, exact_dy_h, all_dy_h)}};
 }
 
-namespace {
-
-const RegisterBoundRule registered("batch_norm", {forward, backward});
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace tally::oracle
 
 namespace tally::oracle::batch_norm_kind {
@@ -384,37 +380,32 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered_exact("batch_norm", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
 bool affine(const Choice& layer) { return layer.flag("affine"); }
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "batch_norm",
-     .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-5"}, .range = {.above = "0"}},
-                 {.name = "momentum",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.1"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "affine", .type = OptionType::boolean, .standard = true},
-                 {.name = "statistics",
-                  .type = OptionType::text,
-                  .standard = std::nullopt,
-                  .words = {"micro_batch", "window", "frozen", "micro_step"}},
-                 {.name = "running",
-                  .type = OptionType::text,
-                  .standard = std::string("first_rank"),
-                  .words = {"first_rank", "each"},
-                  .since = 3}},
-     .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine},
-                 {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine},
-                 {.name = "running_mean", .role = Role::running, .shape = per_feature},
-                 {.name = "running_var", .role = Role::running, .shape = per_feature}},
-     .norm = true,
-     .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over rows"}};
+const Contract contract{
+    .kind = "batch_norm",
+    .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-5"}, .range = {.above = "0"}},
+                {.name = "momentum",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0.1"},
+                 .range = {.at_least = "0", .below = "1"}},
+                {.name = "affine", .type = OptionType::boolean, .standard = true},
+                {.name = "statistics",
+                 .type = OptionType::text,
+                 .standard = std::nullopt,
+                 .words = {"micro_batch", "window", "frozen", "micro_step"}},
+                {.name = "running",
+                 .type = OptionType::text,
+                 .standard = std::string("first_rank"),
+                 .words = {"first_rank", "each"},
+                 .since = 3}},
+    .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine},
+                {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine},
+                {.name = "running_mean", .role = Role::running, .shape = per_feature},
+                {.name = "running_var", .role = Role::running, .shape = per_feature}},
+    .norm = true,
+    .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over rows"};
 
 bool frozen(const BoundPass& pass) { return pass.layer.text("statistics") == "frozen"; }
 
@@ -460,7 +451,11 @@ Prediction dx(const BoundPass& pass, const Statistics& statistics, const Matrix<
   });
 }
 
-const RegisterPredictedRule registered_predicted("batch_norm", {y, rstd, dx});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {oracle::forward, oracle::backward}, {y, rstd, dx});
 
 }  // namespace
 }  // namespace tally::oracle::batch_norm_kind

@@ -5,8 +5,8 @@
 // dropout: (dropout.1) and (dropout.2) bit by bit, one product with a constant as kernels/arithmetic.md writes them.
 #include "oracle/case/contract.hpp"
 #include "oracle/exact/exact.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -31,25 +31,19 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T
   return {masked(pass, dy), {}};
 }
 
-const RegisterExactLayer registered_exact("dropout", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 constexpr std::int64_t rows_of_x = -1;
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "dropout",
-     .options = {{.name = "p",
-                  .type = OptionType::number,
-                  .standard = std::nullopt,
-                  .range = {.at_least = "0", .below = "1"}}},
-     .tensors = {{.name = "mask",
-                  .role = Role::mask,
-                  .shape = [](const Choice&, std::int64_t features) -> std::vector<std::int64_t> {
-                    return {rows_of_x, features};
-                  }}},
-     .definition = "y = x * mask / (1 - p); the mask belongs to the sample"}};
+const Contract contract{.kind = "dropout",
+                        .options = {{.name = "p",
+                                     .type = OptionType::number,
+                                     .standard = std::nullopt,
+                                     .range = {.at_least = "0", .below = "1"}}},
+                        .tensors = {{.name = "mask",
+                                     .role = Role::mask,
+                                     .shape = [](const Choice&, std::int64_t features) -> std::vector<std::int64_t> {
+                                       return {rows_of_x, features};
+                                     }}},
+                        .definition = "y = x * mask / (1 - p); the mask belongs to the sample"};
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
   const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
@@ -78,8 +72,6 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return {joined(pass.declared, masked(pass, exact_backward(pass, x, dy).dx), scaled(pass, dy)), {}};
 }
 
-const RegisterBoundRule registered_bound("dropout", {forward, backward});
-
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
   const long double exact = 1 / (1 - number<long double>(pass.layer.number("p")));
   const HeldConstant factor = held(pass.declared, exact, exact * of_inverse(exact * 0x1p-51L));
@@ -98,7 +90,11 @@ Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy)
   return scaled(pass, dy, "dropout.backward");
 }
 
-const RegisterPredictedRule registered_predicted("dropout", {y, nullptr, dx});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, dx});
 
 }  // namespace
 }  // namespace tally::oracle::dropout_kind

@@ -8,8 +8,8 @@
 // gated: (gated.1), (gated.2) and (gated.3) by the operations of kernels/arithmetic.md. A kernel of the variant
 // `two_step` stores the activation before it is multiplied, and its gradient before it goes through the activation.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/functions.hpp"
+#include "oracle/register_kind.hpp"
 
 namespace tally::oracle::gated_kind {
 namespace {
@@ -55,22 +55,17 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& gate, const Mat
   });
 }
 
-const RegisterExactLayer registered_exact("gated", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{{.section = "layer",
-                                            .kind = "gated",
-                                            .options = {{.name = "activation",
-                                                         .type = OptionType::text,
-                                                         .standard = std::string("silu"),
-                                                         .words = {"silu", "gelu", "gelu_tanh"}}},
-                                            .drawn = false,
-                                            .least_inputs = 2,
-                                            .most_inputs = 2,
-                                            .input_words = {"gate", "up"},
-                                            .definition = "y = activation(gate) * up, element by element",
-                                            .kernels_by = "activation"}};
+const Contract contract{.kind = "gated",
+                        .options = {{.name = "activation",
+                                     .type = OptionType::text,
+                                     .standard = std::string("silu"),
+                                     .words = {"silu", "gelu", "gelu_tanh"}}},
+                        .drawn = false,
+                        .least_inputs = 2,
+                        .most_inputs = 2,
+                        .input_words = {"gate", "up"},
+                        .definition = "y = activation(gate) * up, element by element",
+                        .kernels_by = "activation"};
 
 constexpr Bounded one{1, 0};
 
@@ -157,7 +152,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Exp
   return result;
 }
 
-const RegisterBoundRule registered_bound("gated", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::gated_kind

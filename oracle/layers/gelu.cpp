@@ -6,8 +6,8 @@
 // gelu: (gelu.1) and (gelu.2), or (gelu.3) and (gelu.4), by the operations of kernels/arithmetic.md in the (v, e)
 // algebra.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/functions.hpp"
+#include "oracle/register_kind.hpp"
 
 namespace tally::oracle::gelu_kind {
 namespace {
@@ -38,19 +38,15 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {slope.cwiseProduct(dy), {}};
 }
 
-const RegisterExactLayer registered_exact("gelu", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{{.section = "layer",
-                                            .kind = "gelu",
-                                            .options = {{.name = "approximate",
-                                                         .type = OptionType::text,
-                                                         .standard = std::string("none"),
-                                                         .words = {"none", "tanh"}}},
-                                            .definition = "none: y = x (1 + erf(x / sqrt 2)) / 2; "
-                                                          "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2",
-                                            .kernels_by = "approximate"}};
+const Contract contract{.kind = "gelu",
+                        .options = {{.name = "approximate",
+                                     .type = OptionType::text,
+                                     .standard = std::string("none"),
+                                     .words = {"none", "tanh"}}},
+                        .definition =
+                            "none: y = x (1 + erf(x / sqrt 2)) / 2; "
+                            "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2",
+                        .kernels_by = "approximate"};
 
 template <class Gelu>
 Bounded gradient(const Elementary& fp32, Bounded x, Bounded dy) {
@@ -67,7 +63,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return elementwise_backward(pass, x, dy, by_tanh(pass) ? gradient<BoundedGeluTanh> : gradient<BoundedGeluErf>);
 }
 
-const RegisterBoundRule registered_bound("gelu", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::gelu_kind

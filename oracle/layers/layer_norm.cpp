@@ -16,9 +16,9 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/exact/exact.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/exact/standardise.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
@@ -63,23 +63,18 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered_exact("layer_norm", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
 bool affine(const Choice& layer) { return layer.flag("affine"); }
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "layer_norm",
-     .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-5"}, .range = {.above = "0"}},
-                 {.name = "affine", .type = OptionType::boolean, .standard = true}},
-     .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine},
-                 {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine}},
-     .norm = true,
-     .row_statistics = {{.name = "mean"}, {.name = "rstd"}},
-     .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over features"}};
+const Contract contract{
+    .kind = "layer_norm",
+    .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-5"}, .range = {.above = "0"}},
+                {.name = "affine", .type = OptionType::boolean, .standard = true}},
+    .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine},
+                {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine}},
+    .norm = true,
+    .row_statistics = {{.name = "mean"}, {.name = "rstd"}},
+    .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over features"};
 
 Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
   std::vector<Bounded> features;
@@ -177,8 +172,6 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return result;
 }
 
-const RegisterBoundRule registered_bound("layer_norm", {forward, backward});
-
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
   const Matrix<float>&mean = statistics.mean, &rstd = statistics.rstd;
   const bool known_here = mean.size() == x.rows() && rstd.size() == x.rows();
@@ -198,7 +191,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
   });
 }
 
-const RegisterPredictedRule registered_predicted("layer_norm", {y, nullptr, nullptr});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, nullptr});
 
 }  // namespace
 }  // namespace tally::oracle::layer_norm_kind

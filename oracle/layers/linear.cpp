@@ -7,9 +7,9 @@
 // linear: the product of (linear.1) stored in the GEMM's result format, then fl(z + b), stored; (linear.2) and
 // (linear.3) are a GEMM each, (linear.4) is a column sum.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/fixed_point/product.hpp"
 #include "oracle/real/product.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/gemm.hpp"
 
 namespace tally::oracle::linear_kind {
@@ -36,28 +36,23 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered_exact("linear", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 std::vector<std::int64_t> weight_shape(const Choice& layer, std::int64_t features) {
   return {layer.integer("out"), features};
 }
 std::vector<std::int64_t> bias_shape(const Choice& layer, std::int64_t) { return {layer.integer("out")}; }
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "linear",
-     .options = {{.name = "out", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
-                 {.name = "bias", .type = OptionType::boolean, .standard = true}},
-     .tensors = {{.name = "weight", .role = Role::parameter, .shape = weight_shape},
-                 {.name = "bias",
-                  .role = Role::parameter,
-                  .shape = bias_shape,
-                  .present = [](const Choice& layer) { return layer.flag("bias"); }}},
-     .tied_sets = "out",
-     .out_features = [](const Choice& layer, std::int64_t) { return layer.integer("out"); },
-     .definition = "y = x W^T + b"}};
+const Contract contract{
+    .kind = "linear",
+    .options = {{.name = "out", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
+                {.name = "bias", .type = OptionType::boolean, .standard = true}},
+    .tensors = {{.name = "weight", .role = Role::parameter, .shape = weight_shape},
+                {.name = "bias",
+                 .role = Role::parameter,
+                 .shape = bias_shape,
+                 .present = [](const Choice& layer) { return layer.flag("bias"); }}},
+    .tied_sets = "out",
+    .out_features = [](const Choice& layer, std::int64_t) { return layer.integer("out"); },
+    .definition = "y = x W^T + b"};
 
 /// The format a GEMM's result is rounded to before the bias is added: storage, unless the claim fuses the bias.
 Format result_format(const Declared& declared) {
@@ -168,7 +163,11 @@ std::optional<Expected> output_rows(const BoundPass& pass, const std::string& ou
   return stored_product(pass, gradient.matrix().middleCols(first, rows), Side::transposed, FloatView(*x.only_read));
 }
 
-const RegisterBoundRule registered_bound("linear", {forward, backward, output_rows});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward, output_rows});
 
 }  // namespace
 }  // namespace tally::oracle::linear_kind

@@ -6,7 +6,7 @@
 // (position_embedding.3) a sum over the rows of each position.
 // position_embedding: (position_embedding.1) and (position_embedding.2) bit by bit, as kernels/arithmetic.md writes them.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/table_rows.hpp"
@@ -25,23 +25,18 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T
   return {dy, {{"weight", added_to_rows(rows, pass.tensors.at("positions"), dy)}}};
 }
 
-const RegisterExactLayer registered_exact("position_embedding", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "position_embedding",
-     .options = {{.name = "length", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}}},
-     .tensors = {{.name = "weight",
-                  .role = Role::parameter,
-                  .shape = [](const Choice& layer, std::int64_t features) -> std::vector<std::int64_t> {
-                    return {layer.integer("length"), features};
-                  }}},
-     .drawn = false,
-     .reads_positions = true,
-     .table_length = "length",
-     .definition = "y of a row = x + the row of W that its place in its sequence names"}};
+const Contract contract{
+    .kind = "position_embedding",
+    .options = {{.name = "length", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}}},
+    .tensors = {{.name = "weight",
+                 .role = Role::parameter,
+                 .shape = [](const Choice& layer, std::int64_t features) -> std::vector<std::int64_t> {
+                   return {layer.integer("length"), features};
+                 }}},
+    .drawn = false,
+    .reads_positions = true,
+    .table_length = "length",
+    .definition = "y of a row = x + the row of W that its place in its sequence names"};
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   const Expected rows = looked_up_rows(pass.tensors.at("weight"), pass.tensors.at("positions").v);
@@ -58,8 +53,6 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return result;
 }
 
-const RegisterBoundRule registered_bound("position_embedding", {forward, backward});
-
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
   const Expected rows = looked_up_rows(pass.tensors.at("weight"), pass.tensors.at("positions").v);
   return predicted_in_turn(pass.declared, "position_embedding.forward", {x, held(rows)});
@@ -67,7 +60,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
 
 Prediction dx(const BoundPass&, const Statistics&, const Matrix<float>& dy) { return dy; }
 
-const RegisterPredictedRule registered_predicted("position_embedding", {y, nullptr, dx});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, dx});
 
 }  // namespace
 }  // namespace tally::oracle::position_embedding_kind

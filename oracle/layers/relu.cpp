@@ -4,8 +4,8 @@
 // relu: exact. The kink is replayed (oracle/tolerance.md): a replayed decision holds for value and subject alike, and
 // without one (relu.1) is 1-Lipschitz; (relu.2) is undecided where the interval of x holds both branches.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/fixed_point/product.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::relu_kind {
@@ -38,14 +38,8 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {gated(pass, x, dy), {}};
 }
 
-const RegisterExactLayer registered_exact("relu", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{{.section = "layer",
-                                            .kind = "relu",
-                                            .options = {},
-                                            .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"}};
+const Contract contract{
+    .kind = "relu", .options = {}, .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"};
 
 enum class Branch { active, inactive, open };
 
@@ -89,7 +83,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return {joined(pass.declared, exact_backward(pass, x, dy).dx, dx), {}};
 }
 
-const RegisterBoundRule registered_bound("relu", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::relu_kind

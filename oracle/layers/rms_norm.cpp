@@ -10,9 +10,9 @@
 #include <cmath>
 
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
@@ -70,24 +70,19 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered_exact("rms_norm", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
 bool affine(const Choice& layer) { return layer.flag("affine"); }
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "rms_norm",
-     .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-6"}, .range = {.above = "0"}},
-                 {.name = "affine", .type = OptionType::boolean, .standard = true},
-                 {.name = "offset", .type = OptionType::number, .standard = Decimal{"0"}}},
-     .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine}},
-     .drawn = false,
-     .norm = true,
-     .row_statistics = {{.name = "rstd"}},
-     .definition = "y = x / sqrt(mean of x² + eps) * (offset + weight), over features"}};
+const Contract contract{
+    .kind = "rms_norm",
+    .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-6"}, .range = {.above = "0"}},
+                {.name = "affine", .type = OptionType::boolean, .standard = true},
+                {.name = "offset", .type = OptionType::number, .standard = Decimal{"0"}}},
+    .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine}},
+    .drawn = false,
+    .norm = true,
+    .row_statistics = {{.name = "rstd"}},
+    .definition = "y = x / sqrt(mean of x² + eps) * (offset + weight), over features"};
 
 /// rstd of a row, by the kernel of this operation.
 Bounded rstd(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
@@ -213,8 +208,6 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return result;
 }
 
-const RegisterBoundRule registered_bound("rms_norm", {forward, backward});
-
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
   const Matrix<float>& rstd = statistics.rstd;
   if (!as_written(pass.declared, "rms_norm.forward") || rstd.size() != x.rows()) return {};
@@ -232,7 +225,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
   });
 }
 
-const RegisterPredictedRule registered_predicted("rms_norm", {y, nullptr, nullptr});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, nullptr});
 
 }  // namespace
 }  // namespace tally::oracle::rms_norm_kind

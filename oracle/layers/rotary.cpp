@@ -14,10 +14,11 @@
 #include <cmath>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/sizes.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/functions.hpp"
 #include "oracle/layers/heads.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally {
@@ -36,27 +37,26 @@ std::vector<Misfit> rotary_sizes(const Choice& layer, const std::vector<std::int
   return {};
 }
 
-const RegisterContract registered_rotary{
-    {.section = "layer",
-     .kind = "rotary",
-     .options =
-         {{.name = "heads", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
-          {.name = "base", .type = OptionType::number, .standard = Decimal{"10000"}, .range = {.above = "0"}},
-          {.name = "dimensions", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
-          {.name = "pairing",
-           .type = OptionType::text,
-           .standard = std::string("half"),
-           .words = {"half", "interleaved"}}},
-     .drawn = false,
-     .input_misfits = rotary_sizes,
-     .reads_positions = true,
-     .definition = "y = x, each head's pairs of features turned by position · base^(-2 i / dimensions)"}};
+const Contract rotary_contract{
+    .kind = "rotary",
+    .options =
+        {{.name = "heads", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
+         {.name = "base", .type = OptionType::number, .standard = Decimal{"10000"}, .range = {.above = "0"}},
+         {.name = "dimensions", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
+         {.name = "pairing",
+          .type = OptionType::text,
+          .standard = std::string("half"),
+          .words = {"half", "interleaved"}}},
+    .drawn = false,
+    .input_misfits = rotary_sizes,
+    .reads_positions = true,
+    .definition = "y = x, each head's pairs of features turned by position · base^(-2 i / dimensions)"};
 
 template <class Of>
 std::vector<std::int64_t> of_rotary(const Case& c, Of of) {
   std::vector<std::int64_t> found;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (c.model.layers[i].kind == "rotary")
+    if (c.model.layers[i].kind == kinds::rotary)
       found.push_back(of(RotaryPairs(c.model.layers[i], features_before(c.model, i))));
   return found;
 }
@@ -117,10 +117,6 @@ template <class T>
 BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T>& dy) {
   return {turned(pass, dy, true), {}};
 }
-
-const RegisterExactLayer registered_exact("rotary", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
 
 /// The cosine and the sine of one angle as a subject may hold them.
 struct Turn {
@@ -204,7 +200,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
           {}};
 }
 
-const RegisterBoundRule registered_bound("rotary", {forward, backward});
+const RegisterLayer registered(rotary_contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::rotary_kind

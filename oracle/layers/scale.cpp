@@ -3,8 +3,8 @@
 // scale: (scale.1) and (scale.2) as one product with the factor, a number of the case rounded to fp32, stored.
 // scale: (scale.1) and (scale.2) bit by bit, one product as kernels/arithmetic.md writes it.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -27,16 +27,11 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T
   return {scaled(pass, dy), {}};
 }
 
-const RegisterExactLayer registered_exact("scale", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "scale",
-     .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt, .since = 2}},
-     .drawn = false,
-     .definition = "y = factor · x: an adapter's alpha / r"}};
+const Contract contract{
+    .kind = "scale",
+    .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt, .since = 2}},
+    .drawn = false,
+    .definition = "y = factor · x: an adapter's alpha / r"};
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
   const Arithmetic fp32 = single(pass.declared), storage(pass.declared, pass.declared.storage);
@@ -61,8 +56,6 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
           {}};
 }
 
-const RegisterBoundRule registered_bound("scale", {forward, backward});
-
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
   if (!as_written(pass.declared, operation)) return {};
   const auto factor = static_cast<float>(pass.layer.number("factor").to_double());
@@ -78,7 +71,11 @@ Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy)
   return scaled(pass, dy, "scale.backward");
 }
 
-const RegisterPredictedRule registered_predicted("scale", {y, nullptr, dx});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward}, {y, nullptr, dx});
 
 }  // namespace
 }  // namespace tally::oracle::scale_kind

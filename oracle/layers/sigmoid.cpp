@@ -4,9 +4,9 @@
 // 1 - s(x) is written s(-x), which neither cancels nor overflows.
 // sigmoid: (sigmoid.1), and (sigmoid.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/functions.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/register_kind.hpp"
 
 namespace tally::oracle::sigmoid_kind {
 namespace {
@@ -26,12 +26,7 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
   return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return d * sigmoid(v) * sigmoid(T(-v)); }), {}};
 }
 
-const RegisterExactLayer registered_exact("sigmoid", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer", .kind = "sigmoid", .options = {}, .definition = "y = 1 / (1 + exp(-x))"}};
+const Contract contract{.kind = "sigmoid", .options = {}, .definition = "y = 1 / (1 + exp(-x))"};
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, logistic_of); }
 
@@ -42,7 +37,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   });
 }
 
-const RegisterBoundRule registered_bound("sigmoid", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::sigmoid_kind

@@ -4,9 +4,9 @@
 // 1 - s(x) is written s(-x): no term overflows, and nothing cancels there.
 // silu: (silu.1), and (silu.2) from x as dy s (1 + x (1 - s)), by the operations of kernels/arithmetic.md.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/layers/functions.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/register_kind.hpp"
 
 namespace tally::oracle::silu_kind {
 namespace {
@@ -31,12 +31,7 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
           {}};
 }
 
-const RegisterExactLayer registered_exact("silu", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer", .kind = "silu", .options = {}, .definition = "y = x / (1 + exp(-x))"}};
+const Contract contract{.kind = "silu", .options = {}, .definition = "y = x / (1 + exp(-x))"};
 
 constexpr Bounded one{1, 0};
 
@@ -53,7 +48,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   });
 }
 
-const RegisterBoundRule registered_bound("silu", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::silu_kind

@@ -2,7 +2,7 @@
 // (slice.2)  dx[begin .. end) = dy, 0 elsewhere
 // slice: (slice.1) and (slice.2) are copies, and have no error of their own.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::slice_kind {
@@ -21,10 +21,6 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {dx, {}};
 }
 
-const RegisterExactLayer registered_exact("slice", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
 std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
   if (features.size() != 1) return {};  // the list of inputs says so itself
   const std::int64_t begin = layer.integer("begin"), end = layer.integer("end");
@@ -33,23 +29,22 @@ std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& 
   return {{"end", std::to_string(end), "at most " + std::to_string(features[0]) + ", the features"}};
 }
 
-const RegisterContract registered_contract{
-    {.section = "layer",
-     .kind = "slice",
-     .options = {{.name = "begin",
-                  .type = OptionType::integer,
-                  .standard = std::nullopt,
-                  .range = {.at_least = "0"},
-                  .since = 2},
-                 {.name = "end",
-                  .type = OptionType::integer,
-                  .standard = std::nullopt,
-                  .range = {.at_least = "1"},
-                  .since = 2}},
-     .drawn = false,
-     .input_misfits = sizes,
-     .out_features = [](const Choice& layer, std::int64_t) { return layer.integer("end") - layer.integer("begin"); },
-     .definition = "y = the features of x from begin to end - 1"}};
+const Contract contract{
+    .kind = "slice",
+    .options = {{.name = "begin",
+                 .type = OptionType::integer,
+                 .standard = std::nullopt,
+                 .range = {.at_least = "0"},
+                 .since = 2},
+                {.name = "end",
+                 .type = OptionType::integer,
+                 .standard = std::nullopt,
+                 .range = {.at_least = "1"},
+                 .since = 2}},
+    .drawn = false,
+    .input_misfits = sizes,
+    .out_features = [](const Choice& layer, std::int64_t) { return layer.integer("end") - layer.integer("begin"); },
+    .definition = "y = the features of x from begin to end - 1"};
 
 /// Some of the features, with all that is known of them.
 Expected features_of(const Expected& x, Eigen::Index begin, Eigen::Index count) {
@@ -81,7 +76,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return {dx, {}};
 }
 
-const RegisterBoundRule registered_bound("slice", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::slice_kind

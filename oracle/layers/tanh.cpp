@@ -4,8 +4,8 @@
 // The slope is written 1 / cosh² x, so that nothing cancels for large |x|.
 // tanh: (tanh.1), and (tanh.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::tanh_kind {
@@ -21,12 +21,7 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
   return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return over_cosh_squared(d, v); }), {}};
 }
 
-const RegisterExactLayer registered_exact("tanh", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
+const Contract contract{.kind = "tanh", .options = {}, .definition = "y = tanh(x)"};
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, tanh_of); }
 
@@ -37,7 +32,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   });
 }
 
-const RegisterBoundRule registered_bound("tanh", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::tanh_kind

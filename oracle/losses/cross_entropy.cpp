@@ -11,10 +11,10 @@
 
 #include "oracle/case/contract.hpp"
 #include "oracle/exact/exact.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/losses/softmax_bound.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::cross_entropy_kind {
@@ -99,32 +99,28 @@ LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& 
   return result;
 }
 
-const RegisterExactLoss registered_exact("cross_entropy",
-                                         []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
-
 /// An empty `weight` stands for all classes weighing 1.
-const RegisterContract registered_contract{
-    {.section = "loss",
-     .kind = "cross_entropy",
-     .options = {{.name = "ignore_index", .type = OptionType::integer, .standard = std::int64_t{-100}},
-                 {.name = "label_smoothing",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0"},
-                  .range = {.at_least = "0", .at_most = "1"}},
-                 {.name = "weight",
-                  .type = OptionType::number_list,
-                  .standard = std::vector<Decimal>{},
-                  .range = {.above = "0"}},
-                 {.name = "shift", .type = OptionType::boolean, .standard = false, .since = 2},
-                 {.name = "z_loss",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0"},
-                  .range = {.at_least = "0"},
-                  .since = 2}},
-     .class_targets = true,
-     .definition =
-         "l = (1 - e) w_t nll_t + (e / C) sum_c w_c nll_c + w_t z_loss lse^2, nll_c = -log softmax(z)_c; item "
-         "weight w_t"}};
+const Contract contract{
+    .kind = "cross_entropy",
+    .options = {{.name = "ignore_index", .type = OptionType::integer, .standard = std::int64_t{-100}},
+                {.name = "label_smoothing",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0"},
+                 .range = {.at_least = "0", .at_most = "1"}},
+                {.name = "weight",
+                 .type = OptionType::number_list,
+                 .standard = std::vector<Decimal>{},
+                 .range = {.above = "0"}},
+                {.name = "shift", .type = OptionType::boolean, .standard = false, .since = 2},
+                {.name = "z_loss",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0"},
+                 .range = {.at_least = "0"},
+                 .since = 2}},
+    .class_targets = true,
+    .definition =
+        "l = (1 - e) w_t nll_t + (e / C) sum_c w_c nll_c + w_t z_loss lse^2, nll_c = -log softmax(z)_c; item "
+        "weight w_t"};
 
 /// The a_c of (cross_entropy.2) and their sum W, in fp32.
 class ClassWeights {
@@ -229,7 +225,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   return {std::move(loss_row), std::move(gradient)};
 }
 
-const RegisterLossBoundRule registered_bound("cross_entropy", {evaluate});
+const RegisterLoss registered(contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate});
 
 }  // namespace
 }  // namespace tally::oracle::cross_entropy_kind

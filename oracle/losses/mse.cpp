@@ -3,7 +3,7 @@
 // (mse.2)  dy_j = f w (2/F) (y_j - t_j)
 // mse: (mse.1) and (mse.2) by the operations of kernels/arithmetic.md.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -45,13 +45,9 @@ LossResult<T> evaluate(const Choice&, const Matrix<T>& y, const Matrix<T>& targe
   return result;
 }
 
-const RegisterExactLoss registered_exact("mse", []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
-
-const RegisterContract registered_contract{
-    {.section = "loss",
-     .kind = "mse",
-     .options = {{.name = "item_weights", .type = OptionType::boolean, .standard = false}},
-     .definition = "l = mean over features of (y - t)^2, weighed by item_weight when asked"}};
+const Contract contract{.kind = "mse",
+                        .options = {{.name = "item_weights", .type = OptionType::boolean, .standard = false}},
+                        .definition = "l = mean over features of (y - t)^2, weighed by item_weight when asked"};
 
 Bounded two_over(const Declared& declared, double features) {
   const long double exact = 2 / static_cast<long double>(features);
@@ -83,7 +79,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   return {joined(declared, exact.loss, row_loss), joined(declared, exact.dy, dy)};
 }
 
-const RegisterLossBoundRule registered_bound("mse", {evaluate});
+const RegisterLoss registered(contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate});
 
 }  // namespace
 }  // namespace tally::oracle::mse_kind

@@ -4,9 +4,9 @@
 // (adam.3)  p <- p - rate m^ / (sqrt(v^) + eps),  m^ = m / (1 - beta1^(t+1)),  v^ = v / (1 - beta2^(t+1))
 // Adam, bit by bit: (adam.1), (adam.2) and (adam.3), one operation a line as kernels/arithmetic.md writes them.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
@@ -250,27 +250,24 @@ Slot<T> adam(const Choice& optimizer, const T& rate, std::int64_t step, const Ma
   return slot;
 }
 
-const RegisterExactOptimizer registered_exact("adam", []<class T>(Scalar<T>) -> ExactStep<T> { return adam<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "optimizer",
-     .kind = "adam",
-     .options = {{.name = "beta1",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.9"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "beta2",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.999"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "eps",  // above half the smallest number of fp32, as a subject would hold 0 otherwise
-                  .type = OptionType::number,
-                  .standard = Decimal{"1e-8"},
-                  .range = {.above = "7.006492321624086e-46"}}},
-     .state = {{.name = "exp_avg", .word = "momentum"},
-               {.name = "exp_avg_sq", .word = "second moment", .never_negative = true}},
-     .counts_steps = true,
-     .definition = "p <- p - rate m^ / (sqrt(v^) + eps), both moments corrected for their bias"}};
+const Contract contract{
+    .kind = "adam",
+    .options = {{.name = "beta1",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0.9"},
+                 .range = {.at_least = "0", .below = "1"}},
+                {.name = "beta2",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0.999"},
+                 .range = {.at_least = "0", .below = "1"}},
+                {.name = "eps",  // above half the smallest number of fp32, as a subject would hold 0 otherwise
+                 .type = OptionType::number,
+                 .standard = Decimal{"1e-8"},
+                 .range = {.above = "7.006492321624086e-46"}}},
+    .state = {{.name = "exp_avg", .word = "momentum"},
+              {.name = "exp_avg_sq", .word = "second moment", .never_negative = true}},
+    .counts_steps = true,
+    .definition = "p <- p - rate m^ / (sqrt(v^) + eps), both moments corrected for their bias"};
 
 class Adam final : public OptimizerRules {
  public:
@@ -293,7 +290,8 @@ class Adam final : public OptimizerRules {
 };
 
 const Adam rules;
-const RegisterOptimizerRules registered_rules("adam", &rules);
+const RegisterOptimizer registered(
+    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return adam<T>; }, &rules);
 
 }  // namespace
 }  // namespace tally::oracle::adam_kind

@@ -2,9 +2,9 @@
 // (clip_value.1)  g <- max(-max_value, min(g, max_value))
 // (clip_value.1): nothing rounds but max_value itself.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::clip_value_kind {
@@ -16,13 +16,10 @@ Matrix<T> clamped(const Choice& clip, const T&, const Matrix<T>& gradient) {
   return gradient.unaryExpr([&](const T& g) -> T { return larger(smaller(g, most), least); });
 }
 
-const RegisterExactClip registered_exact("value", []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; });
-
-const RegisterContract registered_contract{
-    {.section = "clip",
-     .kind = "value",
-     .options = {{.name = "max_value", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
-     .definition = "every element of g clamped to +-max_value"}};
+const Contract contract{
+    .kind = "value",
+    .options = {{.name = "max_value", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
+    .definition = "every element of g clamped to +-max_value"};
 
 Expected clamped(const Declared& declared, const Choice& clip, const Expected&, const Expected& gradient) {
   const Bounded most = constant(clip.number("max_value"));
@@ -46,7 +43,8 @@ Matrix<float> rounded(const Choice& clip, float, const FloatsRef& gradient) {
   return gradient.unaryExpr([&](float g) { return std::isnan(g) ? g : std::clamp(g, -most, most); });
 }
 
-const RegisterClipRules registered_rules("value", {clamped, rounded});
+const RegisterClip registered(contract, []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; },
+                              {clamped, rounded});
 
 }  // namespace
 }  // namespace tally::oracle::clip_value_kind

@@ -2,8 +2,8 @@
 // (decoupled.1)  p <- p (1 - rate lambda)
 // (decoupled.1): one constant, 1 - rate lambda, and one product, stored.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::decoupled_kind {
@@ -14,18 +14,15 @@ Matrix<T> shrunk(const Choice& weight_decay, const T& rate, const Matrix<T>&, co
   return parameter * T(1 - rate * number<T>(weight_decay.number("lambda")));
 }
 
-const RegisterExactDecay registered_exact("decoupled", []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "weight_decay",
-     .kind = "decoupled",
-     .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "exclude",
-                  .type = OptionType::text_list,
-                  .standard = std::vector<std::string>{},
-                  .words = {"bias", "norm", "embedding"},
-                  .parameters = true}},
-     .definition = "p <- p (1 - rate lambda), before the update"}};
+const Contract contract{
+    .kind = "decoupled",
+    .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "exclude",
+                 .type = OptionType::text_list,
+                 .standard = std::vector<std::string>{},
+                 .words = {"bias", "norm", "embedding"},
+                 .parameters = true}},
+    .definition = "p <- p (1 - rate lambda), before the update"};
 
 Expected shrunk(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                 const Expected& parameter) {
@@ -51,7 +48,8 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
                  [&](Eigen::Index i) { return stored(declared.master, parameter.data()[i] * *kept); });
 }
 
-const RegisterDecayRules registered_rules("decoupled", {shrunk, predicted});
+const RegisterDecay registered(contract, []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; },
+                               {shrunk, predicted});
 
 }  // namespace
 }  // namespace tally::oracle::decoupled_kind

@@ -5,8 +5,8 @@
 // The scale after (dynamic_loss_scale.1) or (dynamic_loss_scale.2) is one product, after (dynamic_loss_scale.3) as it
 // was.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::dynamic_loss_scale_kind {
@@ -19,35 +19,32 @@ Scale<T> next(const Choice& loss_scale, const Scale<T>& now, bool found_non_fini
   return {T(now.scale * number<T>(loss_scale.number("growth_factor"))), 0};
 }
 
-const RegisterExactScale registered_exact("dynamic", []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "loss_scale",
-     .kind = "dynamic",
-     .options =
-         {{.name = "initial", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}},
-          {.name = "growth_factor", .type = OptionType::number, .standard = Decimal{"2"}, .range = {.above = "1"}},
-          {.name = "backoff_factor",
-           .type = OptionType::number,
-           .standard = Decimal{"0.5"},
-           .range = {.above = "0", .below = "1"}},
-          {.name = "growth_interval",
-           .type = OptionType::integer,
-           .standard = std::int64_t{2000},
-           .range = {.at_least = "1"}},
-          {.name = "growth_counter",
-           .type = OptionType::integer,
-           .standard = std::int64_t{0},
-           .range = {.at_least = "0"}}},
-     .first_scale = "initial",
-     .checks_overflow = true,
-     // A counter at the interval would already have returned to 0, and one beyond it never reaches it.
-     .misfits = [](const Choice& scale) -> std::vector<Misfit> {
-       if (scale.integer("growth_counter") < scale.integer("growth_interval")) return {};
-       return {{"growth_counter", std::to_string(scale.integer("growth_counter")),
-                "less than growth_interval, " + std::to_string(scale.integer("growth_interval"))}};
-     },
-     .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"}};
+const Contract contract{
+    .kind = "dynamic",
+    .options =
+        {{.name = "initial", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}},
+         {.name = "growth_factor", .type = OptionType::number, .standard = Decimal{"2"}, .range = {.above = "1"}},
+         {.name = "backoff_factor",
+          .type = OptionType::number,
+          .standard = Decimal{"0.5"},
+          .range = {.above = "0", .below = "1"}},
+         {.name = "growth_interval",
+          .type = OptionType::integer,
+          .standard = std::int64_t{2000},
+          .range = {.at_least = "1"}},
+         {.name = "growth_counter",
+          .type = OptionType::integer,
+          .standard = std::int64_t{0},
+          .range = {.at_least = "0"}}},
+    .first_scale = "initial",
+    .checks_overflow = true,
+    // A counter at the interval would already have returned to 0, and one beyond it never reaches it.
+    .misfits = [](const Choice& scale) -> std::vector<Misfit> {
+      if (scale.integer("growth_counter") < scale.integer("growth_interval")) return {};
+      return {{"growth_counter", std::to_string(scale.integer("growth_counter")),
+               "less than growth_interval, " + std::to_string(scale.integer("growth_interval"))}};
+    },
+    .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"};
 
 ExpectedScale after(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
                     bool found_non_finite) {
@@ -59,7 +56,7 @@ ExpectedScale after(const Declared& declared, const Choice& loss_scale, const Ex
   return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
 }
 
-const RegisterScaleRules registered_rules("dynamic", {after});
+const RegisterLossScale registered(contract, []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; }, {after});
 
 }  // namespace
 }  // namespace tally::oracle::dynamic_loss_scale_kind

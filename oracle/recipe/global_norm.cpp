@@ -3,9 +3,9 @@
 // (global_norm.2)  g <- g coefficient
 // (global_norm.1) as one sum and one quotient, (global_norm.2) as one product.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::global_norm_kind {
@@ -23,19 +23,14 @@ Matrix<T> scaled_down(const Choice&, const T& coefficient, const Matrix<T>& grad
   return gradient * coefficient;
 }
 
-const RegisterExactClip registered_exact("global_norm", []<class T>(Scalar<T>) -> ExactClip<T> {
-  return {scaled_down<T>, coefficient<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "clip",
-     .kind = "global_norm",
-     .options =
-         {{.name = "max_norm", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}},
-          {.name = "norm", .type = OptionType::text, .standard = std::string("2"), .words = {"1", "2", "inf"}},
-          {.name = "epsilon", .type = OptionType::number, .standard = Decimal{"1e-6"}, .range = {.at_least = "0"}}},
-     .reads_norm = true,
-     .definition = "g <- g min(1, max_norm / (norm of all gradients + epsilon))"}};
+const Contract contract{
+    .kind = "global_norm",
+    .options =
+        {{.name = "max_norm", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}},
+         {.name = "norm", .type = OptionType::text, .standard = std::string("2"), .words = {"1", "2", "inf"}},
+         {.name = "epsilon", .type = OptionType::number, .standard = Decimal{"1e-6"}, .range = {.at_least = "0"}}},
+    .reads_norm = true,
+    .definition = "g <- g min(1, max_norm / (norm of all gradients + epsilon))"};
 
 Expected clipped(const Declared& declared, const Choice&, const Expected& coefficient, const Expected& gradient) {
   return scaled(declared, gradient, coefficient);
@@ -69,7 +64,11 @@ Prediction predicted_coefficient(const Declared& declared, const Choice& clip, f
   return Matrix<float>::Constant(1, 1, divisor == 0 || ratio > 1 ? 1 : ratio);
 }
 
-const RegisterClipRules registered_rules("global_norm", {clipped, rounded, coefficient, predicted_coefficient});
+const RegisterClip registered(contract,
+                              []<class T>(Scalar<T>) -> ExactClip<T> {
+                                return {scaled_down<T>, coefficient<T>};
+                              },
+                              {clipped, rounded, coefficient, predicted_coefficient});
 
 }  // namespace
 }  // namespace tally::oracle::global_norm_kind

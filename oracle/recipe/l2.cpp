@@ -2,8 +2,8 @@
 // (l2.1)  g <- g + lambda p
 // (l2.1): one product and one sum.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::l2_kind {
@@ -15,20 +15,16 @@ Matrix<T> gradient_with_decay(const Choice& weight_decay, const T&, const Matrix
   return gradient + number<T>(weight_decay.number("lambda")) * parameter;
 }
 
-const RegisterExactDecay registered_exact("l2",
-                                          []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "weight_decay",
-     .kind = "l2",
-     .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "exclude",
-                  .type = OptionType::text_list,
-                  .standard = std::vector<std::string>{},
-                  .words = {"bias", "norm", "embedding"},
-                  .parameters = true}},
-     .decays_gradient = true,
-     .definition = "g <- g + lambda p, after clipping"}};
+const Contract contract{
+    .kind = "l2",
+    .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "exclude",
+                 .type = OptionType::text_list,
+                 .standard = std::vector<std::string>{},
+                 .words = {"bias", "norm", "embedding"},
+                 .parameters = true}},
+    .decays_gradient = true,
+    .definition = "g <- g + lambda p, after clipping"};
 
 Expected gradient_with_decay(const Declared& declared, const Choice& decay, const StepRate& rate,
                              const Expected& gradient, const Expected& parameter) {
@@ -50,7 +46,8 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
   });
 }
 
-const RegisterDecayRules registered_rules("l2", {gradient_with_decay, predicted});
+const RegisterDecay registered(contract, []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; },
+                               {gradient_with_decay, predicted});
 
 }  // namespace
 }  // namespace tally::oracle::l2_kind

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/ball.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
@@ -135,21 +135,17 @@ Slot<T> lion(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<
   return slot;
 }
 
-const RegisterExactOptimizer registered_exact("lion", []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "optimizer",
-     .kind = "lion",
-     .options = {{.name = "beta1",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.9"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "beta2",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.99"},
-                  .range = {.at_least = "0", .below = "1"}}},
-     .state = {{.name = "exp_avg", .word = "momentum"}},
-     .definition = "p <- p - rate sign(beta1 m + (1 - beta1) g); m <- beta2 m + (1 - beta2) g"}};
+const Contract contract{.kind = "lion",
+                        .options = {{.name = "beta1",
+                                     .type = OptionType::number,
+                                     .standard = Decimal{"0.9"},
+                                     .range = {.at_least = "0", .below = "1"}},
+                                    {.name = "beta2",
+                                     .type = OptionType::number,
+                                     .standard = Decimal{"0.99"},
+                                     .range = {.at_least = "0", .below = "1"}}},
+                        .state = {{.name = "exp_avg", .word = "momentum"}},
+                        .definition = "p <- p - rate sign(beta1 m + (1 - beta1) g); m <- beta2 m + (1 - beta2) g"};
 
 class Lion final : public OptimizerRules {
  public:
@@ -172,7 +168,8 @@ class Lion final : public OptimizerRules {
 };
 
 const Lion rules;
-const RegisterOptimizerRules registered_rules("lion", &rules);
+const RegisterOptimizer registered(
+    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; }, &rules);
 
 }  // namespace
 }  // namespace tally::oracle::lion_kind

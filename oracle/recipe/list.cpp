@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 
 namespace tally::oracle::list_kind {
 namespace {
@@ -18,26 +18,24 @@ T listed(const Choice& schedule, std::int64_t step) {
   return number<T>(rates.at(at));
 }
 
-const RegisterExactSchedule registered_exact("list", []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; });
-
 std::vector<Misfit> misfits(const Choice& schedule) {
   if (!schedule.numbers("rates").empty()) return {};
   return {{"rates", "[]", "at least one rate"}};
 }
 
-const RegisterContract registered_contract{
-    {.section = "learning_rate",
-     .kind = "list",
-     .options =
-         {{.name = "first", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
-          {.name = "rates", .type = OptionType::number_list, .standard = std::nullopt, .range = {.at_least = "0"}}},
-     .drawn = false,
-     .misfits = misfits,
-     .definition = "the rate of step t is rates[t - first]; the first one before, the last one after"}};
+const Contract contract{
+    .kind = "list",
+    .options =
+        {{.name = "first", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
+         {.name = "rates", .type = OptionType::number_list, .standard = std::nullopt, .range = {.at_least = "0"}}},
+    .drawn = false,
+    .misfits = misfits,
+    .definition = "the rate of step t is rates[t - first]; the first one before, the last one after"};
 
 StepRate rate(const Choice&, long double exact, std::int64_t) { return few_roundings(exact, std::fabs(exact)); }
 
-const RegisterScheduleRules registered_rules("list", {.rate = rate, .is_written = true});
+const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; },
+                                  {.rate = rate, .is_written = true});
 
 }  // namespace
 }  // namespace tally::oracle::list_kind

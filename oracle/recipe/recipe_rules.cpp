@@ -4,21 +4,21 @@
 namespace tally::oracle {
 
 const ScheduleRules& schedule_rules(const Choice& schedule) {
-  return RegisterScheduleRules::of("bounds", "learning_rate", schedule.kind);
+  return RegisterKind<ScheduleRules>::of("bounds", "learning_rate", schedule.kind);
 }
 
-const ClipRules& clip_rules(const Choice& clip) { return RegisterClipRules::of("bounds", "clip", clip.kind); }
+const ClipRules& clip_rules(const Choice& clip) { return RegisterKind<ClipRules>::of("bounds", "clip", clip.kind); }
 
 const DecayRules& decay_rules(const Choice& weight_decay) {
-  return RegisterDecayRules::of("bounds", "weight_decay", weight_decay.kind);
+  return RegisterKind<DecayRules>::of("bounds", "weight_decay", weight_decay.kind);
 }
 
 const ScaleRules& scale_rules(const Choice& loss_scale) {
-  return RegisterScaleRules::of("bounds", "loss_scale", loss_scale.kind);
+  return RegisterKind<ScaleRules>::of("bounds", "loss_scale", loss_scale.kind);
 }
 
 const OptimizerRules& rules_of(const Choice& optimizer) {
-  return *RegisterOptimizerRules::of("bounds", "optimizer", optimizer.kind);
+  return *RegisterKind<const OptimizerRules*>::of("bounds", "optimizer", optimizer.kind);
 }
 
 }  // namespace tally::oracle

@@ -21,7 +21,6 @@ struct ScheduleRules {
   /// Whether every rate is a number of the case, read and not derived.
   bool is_written = false;
 };
-using RegisterScheduleRules = RegisterKind<ScheduleRules>;
 
 /// A rate that is a few roundings of numbers no larger than `size`.
 StepRate few_roundings(long double exact, long double size);
@@ -35,7 +34,6 @@ struct ClipRules {
   Expected (*coefficient)(const Declared& declared, const Choice& clip, const Expected& norm) = nullptr;
   Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm) = nullptr;
 };
-using RegisterClipRules = RegisterKind<ClipRules>;
 
 /// As oracle::decayed and oracle::predicted_decayed say.
 struct DecayRules {
@@ -44,14 +42,12 @@ struct DecayRules {
   Prediction (*predicted)(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
                           const Matrix<float>& gradient, const Matrix<float>& parameter);
 };
-using RegisterDecayRules = RegisterKind<DecayRules>;
 
 /// The scale after a window, of the kinds that check for overflow.
 struct ScaleRules {
   ExpectedScale (*after)(const Declared& declared, const Choice& loss_scale, const ExpectedScale& now,
                          bool found_non_finite);
 };
-using RegisterScaleRules = RegisterKind<ScaleRules>;
 
 /// Each throws std::logic_error for a kind without rules, naming section and kind.
 const ScheduleRules& schedule_rules(const Choice& schedule);
@@ -111,9 +107,6 @@ class OptimizerRules {
 
 /// Throws std::logic_error for a kind without rules.
 const OptimizerRules& rules_of(const Choice& optimizer);
-
-/// The rules live as long as the program.
-using RegisterOptimizerRules = RegisterKind<const OptimizerRules*>;
 
 // State that begins at zero: an empty matrix stands for it before the first step.
 

@@ -8,9 +8,9 @@
 // kernels/arithmetic.md writes them.
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/json.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
@@ -196,28 +196,25 @@ Slot<T> rmsprop(const Choice& optimizer, const T& rate, std::int64_t, const Matr
   return slot;
 }
 
-const RegisterExactOptimizer registered_exact("rmsprop", []<class T>(Scalar<T>) -> ExactStep<T> { return rmsprop<T>; });
-
 bool has_momentum(const Choice& rmsprop) { return compare_decimals(rmsprop.number("momentum").text, "0") != 0; }
 
-const RegisterContract registered_contract{
-    {.section = "optimizer",
-     .kind = "rmsprop",
-     .options = {{.name = "alpha",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0.99"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "eps",  // above half the smallest number of fp32, as a subject would hold 0 otherwise
-                  .type = OptionType::number,
-                  .standard = Decimal{"1e-8"},
-                  .range = {.above = "7.006492321624086e-46"}},
-                 {.name = "momentum",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0"},
-                  .range = {.at_least = "0", .below = "1"}}},
-     .state = {{.name = "square_avg", .word = "second moment", .never_negative = true},
-               {.name = "momentum_buffer", .word = "momentum", .present = has_momentum}},
-     .definition = "v <- alpha v + (1 - alpha) g g; q = g / (sqrt(v) + eps); b <- momentum b + q; p <- p - rate b"}};
+const Contract contract{
+    .kind = "rmsprop",
+    .options = {{.name = "alpha",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0.99"},
+                 .range = {.at_least = "0", .below = "1"}},
+                {.name = "eps",  // above half the smallest number of fp32, as a subject would hold 0 otherwise
+                 .type = OptionType::number,
+                 .standard = Decimal{"1e-8"},
+                 .range = {.above = "7.006492321624086e-46"}},
+                {.name = "momentum",
+                 .type = OptionType::number,
+                 .standard = Decimal{"0"},
+                 .range = {.at_least = "0", .below = "1"}}},
+    .state = {{.name = "square_avg", .word = "second moment", .never_negative = true},
+              {.name = "momentum_buffer", .word = "momentum", .present = has_momentum}},
+    .definition = "v <- alpha v + (1 - alpha) g g; q = g / (sqrt(v) + eps); b <- momentum b + q; p <- p - rate b"};
 
 /// The momentum buffer, empty without.
 template <class M>
@@ -248,7 +245,8 @@ class Rmsprop final : public OptimizerRules {
 };
 
 const Rmsprop rules;
-const RegisterOptimizerRules registered_rules("rmsprop", &rules);
+const RegisterOptimizer registered(
+    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return rmsprop<T>; }, &rules);
 
 }  // namespace
 }  // namespace tally::oracle::rmsprop_kind

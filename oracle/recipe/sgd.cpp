@@ -5,8 +5,8 @@
 // SGD, bit by bit: (sgd.1), (sgd.2) and (sgd.3), one operation a line as kernels/arithmetic.md writes them.
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/json.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {
@@ -104,8 +104,6 @@ Slot<T> sgd(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<T
   return slot;
 }
 
-const RegisterExactOptimizer registered_exact("sgd", []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; });
-
 bool is_zero(const Choice& sgd, const char* option) { return compare_decimals(sgd.number(option).text, "0") == 0; }
 
 std::vector<Misfit> misfits(const Choice& sgd) {
@@ -116,24 +114,22 @@ std::vector<Misfit> misfits(const Choice& sgd) {
   return found;
 }
 
-const RegisterContract registered_contract{
-    {.section = "optimizer",
-     .kind = "sgd",
-     .options = {{.name = "momentum",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "dampening",
-                  .type = OptionType::number,
-                  .standard = Decimal{"0"},
-                  .range = {.at_least = "0", .below = "1"}},
-                 {.name = "nesterov", .type = OptionType::boolean, .standard = false}},
-     .state = {{.name = "momentum",
-                .word = "momentum",
-                .begins_with_gradient = true,
-                .present = [](const Choice& sgd) { return !is_zero(sgd, "momentum"); }}},
-     .misfits = misfits,
-     .definition = "b <- momentum b + (1 - dampening) g, the first b being g; p <- p - rate b"}};
+const Contract contract{.kind = "sgd",
+                        .options = {{.name = "momentum",
+                                     .type = OptionType::number,
+                                     .standard = Decimal{"0"},
+                                     .range = {.at_least = "0", .below = "1"}},
+                                    {.name = "dampening",
+                                     .type = OptionType::number,
+                                     .standard = Decimal{"0"},
+                                     .range = {.at_least = "0", .below = "1"}},
+                                    {.name = "nesterov", .type = OptionType::boolean, .standard = false}},
+                        .state = {{.name = "momentum",
+                                   .word = "momentum",
+                                   .begins_with_gradient = true,
+                                   .present = [](const Choice& sgd) { return !is_zero(sgd, "momentum"); }}},
+                        .misfits = misfits,
+                        .definition = "b <- momentum b + (1 - dampening) g, the first b being g; p <- p - rate b"};
 
 /// The momentum, empty without.
 template <class M>
@@ -160,7 +156,8 @@ class Sgd final : public OptimizerRules {
 };
 
 const Sgd rules;
-const RegisterOptimizerRules registered_rules("sgd", &rules);
+const RegisterOptimizer registered(
+    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; }, &rules);
 
 }  // namespace
 }  // namespace tally::oracle::sgd_kind

@@ -2,9 +2,9 @@
 // (step.1)  rate = base · factor^floor(t / every)
 // How far (step.1) may be off where a subject derives it.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::step_kind {
@@ -17,15 +17,12 @@ T step_decay(const Choice& schedule, std::int64_t step) {
   return base * power(number<T>(schedule.number("factor")), step / schedule.integer("every"));
 }
 
-const RegisterExactSchedule registered_exact("step", []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "learning_rate",
-     .kind = "step",
-     .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "every", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
-                 {.name = "factor", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}}},
-     .definition = "rate = base * factor^floor(t / every)"}};
+const Contract contract{
+    .kind = "step",
+    .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "every", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
+                {.name = "factor", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}}},
+    .definition = "rate = base * factor^floor(t / every)"};
 
 /// A power is off by its factor's rounding n times over and by its own; it may leave the range that base brings it
 /// into.
@@ -42,7 +39,8 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
                            : infinite};
 }
 
-const RegisterScheduleRules registered_rules("step", {.rate = rate});
+const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; },
+                                  {.rate = rate});
 
 }  // namespace
 }  // namespace tally::oracle::step_kind

@@ -4,9 +4,9 @@
 // (warmup_cosine.3)  rate = floor  from t = total on
 // How far (warmup_cosine.1), (warmup_cosine.2) and (warmup_cosine.3) may be off where a subject derives them.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle::warmup_cosine_kind {
@@ -22,22 +22,18 @@ T warmup_cosine(const Choice& schedule, std::int64_t step) {
   return floor + (base - floor) * (1 + cos(angle)) / 2;
 }
 
-const RegisterExactSchedule registered_exact("warmup_cosine",
-                                             []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "learning_rate",
-     .kind = "warmup_cosine",
-     .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "warmup", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "total", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
-                 {.name = "floor", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}}},
-     .misfits = [](const Choice& rate) -> std::vector<Misfit> {
-       if (rate.integer("warmup") <= rate.integer("total")) return {};
-       return {{"warmup", std::to_string(rate.integer("warmup")),
-                "at most total, " + std::to_string(rate.integer("total"))}};
-     },
-     .definition = "a linear rise to base over warmup steps, then half a cosine down to floor at total"}};
+const Contract contract{
+    .kind = "warmup_cosine",
+    .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "warmup", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "total", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
+                {.name = "floor", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}}},
+    .misfits = [](const Choice& rate) -> std::vector<Misfit> {
+      if (rate.integer("warmup") <= rate.integer("total")) return {};
+      return {{"warmup", std::to_string(rate.integer("warmup")),
+               "at most total, " + std::to_string(rate.integer("total"))}};
+    },
+    .definition = "a linear rise to base over warmup steps, then half a cosine down to floor at total"};
 
 /// The cosine cancels against the larger of its ends.
 StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
@@ -51,7 +47,8 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
   return rate;
 }
 
-const RegisterScheduleRules registered_rules("warmup_cosine", {.rate = rate});
+const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; },
+                                  {.rate = rate});
 
 }  // namespace
 }  // namespace tally::oracle::warmup_cosine_kind

@@ -11,6 +11,7 @@
 #include "oracle/registered_files.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
@@ -75,27 +76,6 @@ Bounded one_minus(const Declared& declared, const Decimal& c) {
 }
 
 namespace {
-
-template <class Rule>
-std::map<std::string, Rule, std::less<>>& rules() {
-  static std::map<std::string, Rule, std::less<>> all;
-  return all;
-}
-
-template <class Rule>
-void enter(std::string_view kind, Rule rule, std::source_location at) {
-  note_registered(at);
-  if (!rules<Rule>().emplace(kind, rule).second) {
-    throw std::logic_error("two bound rules for '" + std::string(kind) + "'");
-  }
-}
-
-template <class Rule>
-const Rule& rule_of(std::string_view kind) {
-  const auto found = rules<Rule>().find(kind);
-  if (found == rules<Rule>().end()) throw std::logic_error("no bound rule for '" + std::string(kind) + "'");
-  return found->second;
-}
 
 /// The tensor's last size; a vector is one row.
 Eigen::Index column_count(const Tensor& tensor) { return tensor.shape.empty() ? 1 : tensor.shape.back(); }
@@ -173,16 +153,12 @@ Declared declared(const Precision& precision, const Claims& claims) {
           precision.tf32};
 }
 
-RegisterBoundRule::RegisterBoundRule(std::string_view kind, BoundRule rule, std::source_location at) {
-  enter(kind, rule, at);
+const BoundRule& bound_rule(std::string_view kind) {
+  return RegisterKind<LayerRules>::of("bounds", "layer", kind).bound;
 }
 
-const BoundRule& bound_rule(std::string_view kind) { return rule_of<BoundRule>(kind); }
-
-RegisterLossBoundRule::RegisterLossBoundRule(std::string_view kind, LossBoundRule rule, std::source_location at) {
-  enter(kind, rule, at);
+const LossBoundRule& loss_bound_rule(std::string_view kind) {
+  return RegisterKind<LossBoundRule>::of("bounds", "loss", kind);
 }
-
-const LossBoundRule& loss_bound_rule(std::string_view kind) { return rule_of<LossBoundRule>(kind); }
 
 }  // namespace tally::oracle

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <string_view>
 
 #include "oracle/exact/exact.hpp"
@@ -100,9 +99,7 @@ struct BoundRule {
                                          const Expected& dy, Eigen::Index first, Eigen::Index rows) = nullptr;
 };
 
-struct RegisterBoundRule {
-  RegisterBoundRule(std::string_view kind, BoundRule rule, std::source_location at = std::source_location::current());
-};
+/// Throws std::logic_error for a kind without one.
 const BoundRule& bound_rule(std::string_view kind);
 
 struct ExpectedLoss {
@@ -114,10 +111,7 @@ struct LossBoundRule {
                            const Matrix<long double>& target, const Matrix<long double>& item_weight,
                            const Expected& row_factor);
 };
-struct RegisterLossBoundRule {
-  RegisterLossBoundRule(std::string_view kind, LossBoundRule rule,
-                        std::source_location at = std::source_location::current());
-};
+/// Throws likewise.
 const LossBoundRule& loss_bound_rule(std::string_view kind);
 
 }  // namespace tally::oracle

@@ -41,24 +41,11 @@ Expected known(const Matrix<float>& bits) {
 
 namespace {
 
-std::map<std::string, PredictedRule, std::less<>>& predicted_rules() {
-  static std::map<std::string, PredictedRule, std::less<>> all;
-  return all;
-}
-
 const PredictedRule& predicted_rule_of(const BoundPass& pass) {
-  static const PredictedRule none{};
-  const auto found = predicted_rules().find(pass.layer.kind);
-  return found == predicted_rules().end() ? none : found->second;
+  return RegisterKind<LayerRules>::of("bounds", "layer", pass.layer.kind).predicted;
 }
 
 }  // namespace
-
-RegisterPredictedRule::RegisterPredictedRule(std::string_view kind, PredictedRule rule, std::source_location at) {
-  note_registered(at);
-  if (!predicted_rules().emplace(kind, rule).second)
-    throw std::logic_error("two predictions for '" + std::string(kind) + "'");
-}
 
 Prediction predicted_y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
   const auto rule = predicted_rule_of(pass).y;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <source_location>
 #include <string_view>
 #include <vector>
 
@@ -62,14 +61,15 @@ struct Statistics {
 };
 
 struct PredictedRule {
-  Prediction (*y)(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics);
-  Prediction (*rstd)(const BoundPass& pass, const Statistics& statistics);
-  Prediction (*dx)(const BoundPass& pass, const Statistics& statistics, const Matrix<float>& dy);
+  Prediction (*y)(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) = nullptr;
+  Prediction (*rstd)(const BoundPass& pass, const Statistics& statistics) = nullptr;
+  Prediction (*dx)(const BoundPass& pass, const Statistics& statistics, const Matrix<float>& dy) = nullptr;
 };
 
-struct RegisterPredictedRule {
-  RegisterPredictedRule(std::string_view kind, PredictedRule rule,
-                        std::source_location at = std::source_location::current());
+/// What a layer's kind says beside its exact mathematics (oracle/register_kind.hpp).
+struct LayerRules {
+  BoundRule bound;
+  PredictedRule predicted = {};
 };
 
 Prediction predicted_y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics);

@@ -3,8 +3,8 @@
 // (softsign.2)  dx = dy / (1 + |x|)²
 // softsign: with d = fl(1 + |x|), (softsign.1) as one quotient and (softsign.2) as two.
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::softsign_kind {
@@ -25,12 +25,7 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
   return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return d / divisor(v) / divisor(v); }), {}};
 }
 
-const RegisterExactLayer registered_exact("softsign", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
-
-const RegisterContract registered_contract{
-    {.section = "layer", .kind = "softsign", .options = {}, .definition = "y = x / (1 + |x|)"}};
+const Contract contract{.kind = "softsign", .options = {}, .definition = "y = x / (1 + |x|)"};
 
 Bounded divisor(const Elementary& fp32, Bounded x) { return fp32.add({1, 0}, {std::fabs(x.v), x.e}); }
 
@@ -46,7 +41,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   });
 }
 
-const RegisterBoundRule registered_bound("softsign", {forward, backward});
+const RegisterLayer registered(contract,
+                               []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                 return {forward<T>, backward<T>};
+                               },
+                               {forward, backward});
 
 }  // namespace
 }  // namespace tally::oracle::softsign_kind

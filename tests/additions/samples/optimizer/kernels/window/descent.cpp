@@ -14,7 +14,7 @@ void step(Run& run) {
                                            .format = run.c.precision.master});
 }
 
-const RegisterOptimizerSteps registered("descent", {step});
+const RegisterKind<OptimizerSteps> registered("descent", {step});
 
 }  // namespace
 }  // namespace tally::descent_steps

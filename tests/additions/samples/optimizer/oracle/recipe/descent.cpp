@@ -1,8 +1,8 @@
 // Element by element: g is the gradient, p the parameter.
 // (descent.1)  p <- p - rate g
 #include "oracle/case/contract.hpp"
-#include "oracle/exact/registered_exact.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle::descent_kind {
@@ -14,10 +14,7 @@ Slot<T> descent(const Choice&, const T& rate, std::int64_t, const Matrix<T>& gra
   return slot;
 }
 
-const RegisterExactOptimizer registered_exact("descent", []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; });
-
-const RegisterContract registered_contract{
-    {.section = "optimizer", .kind = "descent", .options = {}, .definition = "p <- p - rate g"}};
+const Contract contract{.kind = "descent", .options = {}, .definition = "p <- p - rate g"};
 
 class Descent final : public OptimizerRules {
  public:
@@ -26,8 +23,9 @@ class Descent final : public OptimizerRules {
     const Arithmetic fp32 = single(at.declared), master(at.declared, at.declared.master);
     const Bounded lr = bounded_scalar(at.declared, rate);
     const auto moved = [&](Bounded p, Bounded g) { return master.store(fp32.sub(p, fp32.mul(lr, g))); };
-    return joined(at.declared, [&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
-                  each(at.declared, moved, t.parameter, t.gradient));
+    return joined(
+        at.declared, [&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
+        each(at.declared, moved, t.parameter, t.gradient));
   }
   Prediction predicted_state(std::size_t, const StepSetting&, const StepTensors<Matrix<float>>&) const override {
     return {};
@@ -44,7 +42,8 @@ class Descent final : public OptimizerRules {
 };
 
 const Descent rules;
-const RegisterOptimizerRules registered_rules("descent", &rules);
+const RegisterOptimizer registered(
+    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; }, &rules);
 
 }  // namespace
 }  // namespace tally::oracle::descent_kind

@@ -1,2 +1,2 @@
 // (l1.1)  y = x
-const RegisterExactLayer registered("l1");
+const RegisterLayer registered("l1");

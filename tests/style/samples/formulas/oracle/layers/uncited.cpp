@@ -1,3 +1,3 @@
 // (uncited.1)  y = x
 
-const RegisterExactLayer registered("uncited");
+const RegisterLayer registered("uncited");
