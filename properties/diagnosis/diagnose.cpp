@@ -65,7 +65,7 @@ bool fails(const HeldTensor& held) {
 std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const Hypothesis& way) {
   Hypothesis some = way;
   some.left.clear();
-  some.sentence += ", in the tensors that fail";
+  some.sentence += ", in the failing tensors only";
   ++some.parameters;
   bool others = false;
   for (std::size_t i = 0; i < way.left.size(); ++i) {
@@ -135,7 +135,7 @@ std::vector<Suspicion> stage_not_run(const TensorCheck& check) {
   Suspicion found;
   found.name = "stage-not-run";
   found.share = 1;
-  found.sentence = "the recipe demands " + check.stage + ", and it left nothing: it was not run";
+  found.sentence = "stage " + check.stage + " was not run: the recipe requires it, but it left no tensor";
   found.formula = "no tap of " + check.tap;
   return {found};
 }

@@ -50,8 +50,8 @@ void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
     judged.suspects = restated_causes(c, trace, judged.checks);
   } else {
     judged.notes.push_back(
-        "too large to be judged again under other recipes: no cause was looked for beyond the first "
-        "stage that fails");
+        "causes were looked for in the first failing stage only: the capture is too large to be judged again under "
+        "other recipes");
   }
   for (Suspicion& found : diagnose(c, trace, judged.checks)) {
     const bool named = std::any_of(judged.suspects.begin(), judged.suspects.end(),
@@ -60,8 +60,8 @@ void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
   }
   if (judged.suspects.empty() && !affordable(trace))
     judged.notes.push_back(
-        "too large for other options of the stage to be tried as causes: a capture of fewer rows or windows may name "
-        "one");
+        "other options of the stage were not tried as causes: the capture is too large; one of fewer rows or windows "
+        "may name a cause");
 }
 
 /// Two causes may explain the same bits: a recorded gradient holds a penalty of the loss, as if nothing decayed.
@@ -126,7 +126,7 @@ std::string causes_of(const Case& c) {
     causes.push_back("normalisation sum adds the items' gradients where the full batch takes their mean");
   else if (c.normalisation != Normalisation::window_items && several)
     causes.push_back("normalisation " + std::string(name_of(c.normalisation)) +
-                     " gives every micro-batch the same weight, however many items it has");
+                     " gives every micro-batch the same weight, not every item");
   if (has_batch_statistics(c) && several) causes.push_back("batch_norm takes its statistics from each micro-batch");
   std::string text;
   for (const std::string& cause : causes) text += (text.empty() ? "" : ", and ") + cause;

@@ -52,8 +52,8 @@ std::string spread_sentence(const TensorCheck& check) {
 /// As accurate as the declared order, but not its bits.
 std::string order_sentence(const TensorCheck& check) {
   return check.tap + ": bits of " + std::to_string(check.differing) + " of " + std::to_string(check.elements) +
-         " elements differ from the order of additions that the kernel claims, at equal accuracy (" +
-         short_number(check.worst_ratio) + "x of its bound)";
+         " elements differ from the claimed order of additions, at equal accuracy (" + short_number(check.worst_ratio) +
+         "x of its bound)";
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::string figures_of(const TensorCheck& check, const std::string& ratio) {
   std::string text = "expected " + short_number(check.expected, digits) + ", got " + short_number(check.got, digits);
   if (check.expected == 0 || check.got == 0 || !std::isfinite(check.got)) return text;
   const double share = check.got / check.expected;
-  return text + ", " + short_number(share, telling_digits(share, 1)) + " of it" + (ratio.empty() ? "" : " = " + ratio);
+  return text + ", ratio " + short_number(share, telling_digits(share, 1)) + (ratio.empty() ? "" : " = " + ratio);
 }
 
 std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
@@ -79,7 +79,7 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (check.failure == FailureClass::logic && check.expected == check.got && check.error == 0)
     return element_of(check) + " by the " + check.lens + " lens: " + std::to_string(check.differing) + " of " +
            std::to_string(check.elements) +
-           " elements have other bits, of no other value: the sign of a zero, or the " + "order of what is equal";
+           " elements differ in bits but not in value: the sign of a zero, or the order of equal elements";
   std::string text = element_of(check) + " by the " + check.lens + " lens: " + figures_of(check, ratio);
   text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound);
   if (std::isfinite(check.worst_ratio)) text += " (" + short_number(check.worst_ratio) + "x)";
@@ -90,8 +90,8 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
 std::string absence_sentence(const TensorCheck& absent, std::vector<TensorCheck> checks) {
   std::erase_if(checks, [&](const TensorCheck& check) { return is_absent(check) && check.tap == absent.tap; });
   const TensorCheck* next = first_failure(checks);
-  return absent.tap + " is absent: the recipe demands " + absent.stage + ", which was not run" +
-         (next == nullptr ? "" : "; behind it fails " + sentence_of(*next, ""));
+  return absent.tap + " is absent: the recipe requires " + absent.stage + ", which was not run" +
+         (next == nullptr ? "" : "; the next failure is " + sentence_of(*next, ""));
 }
 
 namespace {
@@ -116,15 +116,15 @@ constexpr std::array<TapWords, 25> all_tap_words{{
     {"unscale", "in.buffer.", "the accumulated gradient of ", ""},
     {"unscale", "d.", "the unscaled gradient of ", ""},
     {"norm", "norm", "the norm of all gradients", ""},
-    {"clip", "coefficient", "what the clip multiplies gradients by", ""},
+    {"clip", "coefficient", "the coefficient of the clip", ""},
     {"clip", "d.", "the clipped gradient of ", ""},
     {"decay", "d.", "the gradient of ", " with its weight decay"},
     {"optimizer", "in.d.", "the gradient of ", ", as the step reads it"},
     {"optimizer", "in.learning_rate", "the learning rate of the step", ""},
-    {"optimizer", "in.step", "the steps that the optimizer has counted", ""},
+    {"optimizer", "in.step", "the optimizer's step count", ""},
     {"schedule", "learning_rate", "the learning rate of the window", ""},
-    {"schedule", "step", "the steps that were taken", ""},
-    {"scaler", "scale", "the loss scale behind the window", ""},
+    {"schedule", "step", "the number of steps taken", ""},
+    {"scaler", "scale", "the loss scale after the window", ""},
     {"scaler", "growth_counter", "the scaler's count of windows without an overflow", ""},
     {"optimizer", "in.", "what the step reads of ", ""},
 }};
@@ -141,7 +141,7 @@ std::string words_of_tap(const TapName& name) {
   }
   if (name.stage == StageName::optimizer) {
     const std::string_view parameter = parameter_of_state(name.tensor);
-    if (parameter.empty()) return "the parameter " + name.tensor + " behind the step";
+    if (parameter.empty()) return "the parameter " + name.tensor + " after the step";
     const std::string state = name.tensor.substr(0, name.tensor.size() - parameter.size() - 1);
     return "the optimizer's " + state + " of " + std::string(parameter);
   }
@@ -252,7 +252,7 @@ std::string cause_of(const JudgedCapture& judged) {
   const TensorCheck* failure = first_failure(judged.checks);
   if (failure == nullptr) return "";
   if (!judged.suspects.empty()) return judged.suspects.front().sentence;
-  return "the loop does otherwise than its recipe says, first " + within(failure->stage) + "; no cause is known";
+  return "the loop differs from its recipe, first " + within(failure->stage) + "; no cause is known";
 }
 
 std::vector<std::string> remedies_of(const Case& c, const JudgedCapture& judged) {

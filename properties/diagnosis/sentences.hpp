@@ -23,7 +23,7 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio);
 
 /// "w0/m0/loss/d.y[2, 0] (row 1)": the tensor and its worst element.
 std::string element_of(const TensorCheck& check);
-/// "expected 1, got 2, 2 of it = K with K = 2".
+/// "expected 1, got 2, ratio 2 = K with K = 2".
 std::string figures_of(const TensorCheck& check, const std::string& ratio);
 
 /// The sentence of a stage that left nothing: that, and what first fails among the other checks.

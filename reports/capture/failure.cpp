@@ -115,7 +115,7 @@ void list(Markup& page, const char* id, const char* title, const char* what, con
 std::string joined(const std::vector<std::string>& groups) {
   std::string text;
   for (const std::string& group : groups)
-    text += (text.empty() ? "judged as one, as nothing between was recorded: " : ", ") + group;
+    text += (text.empty() ? "judged as one group, as nothing between was recorded: " : ", ") + group;
   return text;
 }
 
@@ -125,12 +125,11 @@ void capture_words_sections(Markup& page, const CaptureRecord& capture) {
   std::vector<std::string> open = capture.not_judged;
   if (!capture.groups.empty()) open.insert(open.begin(), joined(capture.groups));
   list(page, "open", "Not judged",
-       open.empty() ? "Everything was judged that the recipe computes, stage by stage and end to end."
+       open.empty() ? "All stages of the recipe were judged, each by itself and end to end."
                     : "What the verdict does not say, and why.",
        open);
   if (!capture.assumptions.empty())
-    list(page, "assumed", "Assumed", "What the recorder took for granted, as the run did not say it.",
-         capture.assumptions);
+    list(page, "assumed", "Assumed", "What the recorder assumed, as the run did not say it.", capture.assumptions);
   list(page, "claims", "Claims",
        "How the subject says that it computes. Every bound follows from this: a claim that promises too much makes "
        "right "

@@ -175,7 +175,7 @@ void capture_header(Markup& page, const CaptureRecord& capture) {
     failure(page, capture);
     page.element(
         "p", {},
-        capture.case_title + (capture.lenses == "local" ? "; by --lens local: each stage by what it read alone" : ""));
+        capture.case_title + (capture.lenses == "local" ? "; by --lens local: each stage by its own inputs only" : ""));
     counts(page, capture);
     drift(page, capture);
   }
@@ -192,8 +192,7 @@ void words(Markup& page) {
     page.element("dt", {}, name);
     page.element("dd", {}, meaning);
   };
-  term("bound",
-       "The largest error that correct arithmetic can make, as the claims say how it computes. Derived, never tuned.");
+  term("bound", "The largest error of correct arithmetic, given the claims. Derived, never tuned.");
   term("tensor",
        "Named by its place: w0/m1/loss/d.y is of window 0, micro-batch 1, stage loss. in. stands before what the stage "
        "read, d. before a gradient, buffer. before an accumulated one (.grad). loss/in.factor is what each item's loss "
@@ -201,12 +200,13 @@ void words(Markup& page) {
   term("by itself, local lens",
        "A stage against the exact function of its own input bits. The first stage that fails is the place.");
   term("group lens, unscale..optimizer",
-       "Stages between which nothing was recorded, judged as one: from what the first read to what the last left.");
+       "Stages between which nothing was recorded, judged as one: from the inputs of the first to the outputs of the "
+       "last.");
   term("end to end, end_to_end lens",
        "From the initial bits of the case, value and bound carried through every stage.");
-  term("semantic gap", "What the recipe that was stated changes against the full batch, in exact arithmetic.");
+  term("semantic gap", "The difference of the stated recipe from the full batch, in exact arithmetic.");
   term("the loop's own gap",
-       "How far the gradient that the loop came to is from that of the stated recipe, in the window that fails first.");
+       "The distance of the loop's gradient from the stated recipe's, in the first failing window.");
   term("rounding drift", "What the run's arithmetic adds to the exact accumulated answer.");
   term("vacuous", "The bound is wider than the signal, so the check shows nothing. It never counts as a pass.");
   term("exit codes",

@@ -147,14 +147,14 @@ std::string legend(const CaptureRecord& capture, const StageGrid& grid, bool num
   std::string text =
       "\u2713 inside every bound, \u2717 outside one, \u25CB vacuous (the bound is wider than the signal), "
       "\u2013 not judged; empty: the stage leaves nothing there. ";
-  text += numbers ? "Below the sign the largest error / bound, whose limit is 1. "
-                  : "The title of a sign says the largest error / bound, whose limit is 1. ";
-  text += "A column w0 m1 is micro-batch 1 of window 0, w0 alone what the whole window does.";
+  text += numbers ? "Below the sign: the largest error / bound, whose limit is 1. "
+                  : "The tooltip of a sign shows the largest error / bound, whose limit is 1. ";
+  text += "A column w0 m1 is micro-batch 1 of window 0, a column w0 the whole window.";
   if (!capture.ranks.empty()) text += " A cell holds what all ranks leave there.";
   if (!capture.first_tap.empty()) text += " The first failure is framed.";
   if (grid.columns_left_out > 0)
     text += " " + counted(grid.columns_left_out, "further column") +
-            " are left out, none of which tells more than those shown: see check.json.";
+            " are left out, which show no more than these: see check.json.";
   return text;
 }
 
@@ -181,7 +181,7 @@ void capture_ranks_section(Markup& page, const CaptureRecord& capture) {
   if (capture.ranks.empty()) return;
   const auto section = page.open("section", {{"aria-labelledby", "ranks"}});
   page.element("h2", {{"id", "ranks"}}, "Ranks");
-  page.element("p", {}, "By the checks on each rank's own bits; neighbours of which the same was found share a row.");
+  page.element("p", {}, "Checks on each rank's own bits; neighbouring ranks with the same result share a row.");
   const auto frame = page.open("div", {{"class", "grid"}});
   rank_grid(page, capture.ranks, capture.case_title, capture.first_tap);
 }

@@ -79,7 +79,7 @@ void bound_figure(Markup& page, const Results& results, const std::string& law) 
   }
   study_figure(
       page, anchor("p3-", law.empty() ? "all" : law), plot, looks,
-      "Over the line the bound is broken." +
+      "Dots over the line break their bound." +
           (beyond == 0 ? "" : " Not shown: " + counted(beyond, "case") + " with the least and largest bounds."));
 }
 
@@ -189,12 +189,11 @@ void ratio_figure(Markup& page, const Results& results, const Ranking& ranking, 
   {
     const auto caption = page.open("figcaption");
     page.element("h3", {}, law.empty() ? "How near to the limit" : "How near to the limit: " + law);
-    page.text(law.empty()
-                  ? "Cases of a precision in order. Round dots: what the kernel that is nearest to a limit for its "
-                    "kind uses of its bound beyond the last rounding, (error - u) / (bound - u), u half an ulp as "
-                    "stored. Square dots: the error of the first window's gradient, end to end, as a share of its "
-                    "bound, both as norms. What lies in the tinted zone breaks its bound."
-                  : "Round dots: kernels, beyond the last rounding. Square dots: the gradient end to end.");
+    page.text(law.empty() ? "Cases of a precision in order. Round dots: what the kernel that is nearest to a limit for "
+                            "its kind uses of its bound beyond the last rounding, (error - u) / (bound - u), u half an "
+                            "ulp as stored. Square dots: the error of the first window's gradient, end to end, as a "
+                            "share of its bound, both as norms. Dots in the tinted zone break their bound."
+                          : "Round dots: kernels, beyond the last rounding. Square dots: the gradient end to end.");
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});

@@ -221,8 +221,7 @@ void reading_section(Markup& page, const Results&) {
   list(page, "Words", terms);
   list(page, "Verdicts", verdicts, true);
   list(page, "Exit codes", exit_codes);
-  page.element("p", {{"class", "muted"}},
-               "Every number of this page, in full precision, is in results.json beside it.");
+  page.element("p", {{"class", "muted"}}, "All numbers of this page are in results.json, in full precision.");
 }
 
 }  // namespace tally

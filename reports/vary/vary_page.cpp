@@ -18,8 +18,8 @@ Status status_of(const VaryReport& report) { return passes(report) ? Status::pas
 
 std::string headline_of(const VaryReport& report) {
   if (report.partition.empty() && !passes(report)) return "the loop is wrong whatever its micro-batches";
-  return passes(report) ? "the micro-batches come to the whole batch"
-                        : partition_text(report.partition) + " do not come to the whole batch";
+  return passes(report) ? "the micro-batches match the whole batch"
+                        : partition_text(report.partition) + " do not match the whole batch";
 }
 
 /// As the beginning of a sentence.
@@ -138,9 +138,9 @@ void weights_section(Markup& page, const VaryReport& report) {
   const auto section = page.open("section", {{"aria-labelledby", "weights"}});
   page.element("h2", {{"id", "weights"}}, "Weights of the micro-batches");
   page.element("p", {},
-               "How much a row of each micro-batch counts in what the step of window " +
-                   std::to_string(weights.how.window) + " was handed, found by least squares; " +
-                   significant(weights.rest) + " of it is no sum of them.");
+               "The weight of a row of each micro-batch in the gradient of the step of window " +
+                   std::to_string(weights.how.window) + ", found by least squares; " + significant(weights.rest) +
+                   " of the gradient is no sum of them.");
   {
     Table table(page, "Weights of a row, found and meant",
                 {"Micro-batch", ">Rows", ">Found", ">Meant", ">Found / meant"});
@@ -209,7 +209,7 @@ void limits_section(Markup& page, const VaryReport& report) {
   const auto section = page.open("section", {{"aria-labelledby", "limits"}});
   page.element("h2", {{"id", "limits"}}, "Limits");
   const auto list = page.open("ul");
-  page.element("li", {}, "What is wrong for every partition alike is no question of accumulation: it was not asked.");
+  page.element("li", {}, "Errors that are the same in every partition were not tested.");
   page.element("li", {}, "Partitions, rows and windows that were not run are not judged.");
   page.element("li", {},
                report.precisions.size() == 2 ? "A gap below " + significant(report.boundary) + " of what " +

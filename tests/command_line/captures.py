@@ -62,7 +62,7 @@ class Captures(unittest.TestCase):
         judged = json.loads((self.out / "page" / "check.json").read_text())
         self.assertEqual((judged["first_tap"], judged["first_stage"]), ("w0/m0/loss/in.factor", "loss"))
         self.assertTrue(judged["sentence"].startswith("w0/m0/loss/in.factor, what each item's loss is multiplied by: expected "
-                                                      "0.3333, got 0.25, 0.75 of it = N/(K n_k) with n_k = 2, N = 3, K = 2; looks "
+                                                      "0.3333, got 0.25, ratio 0.75 = N/(K n_k) with n_k = 2, N = 3, K = 2; looks "
                                                       "like mean-of-means"))
         self.assertEqual(judged["cause"], judged["suspects"][0]["sentence"])
         self.assertEqual(judged["remedies"], ["divide by the window's 3 items, not by 2 times the micro-batch's own 2: "
@@ -121,8 +121,8 @@ class Captures(unittest.TestCase):
         self.assertEqual(tally("check", *files).returncode, 0)
         ran = tally("check", *files, "--lens", "local")
         self.assertEqual(ran.returncode, 4, ran.stdout)
-        self.assertEqual(ran.stdout.splitlines()[-1], "not judged: --lens local needs what every stage read, of which this capture "
-                                                      'lacks some; leave it out, or record at level="window"')
+        self.assertEqual(ran.stdout.splitlines()[-1], "not judged: --lens local needs the inputs of every stage, and this capture "
+                                                      'lacks some; leave the option out, or record at level="window"')
 
     def test_what_somebody_else_wrote_is_left_and_nothing_is_judged(self):
         for name in ("check.json", "report.html"):

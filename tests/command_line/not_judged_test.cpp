@@ -21,7 +21,7 @@ TEST(NotJudged, IsNothingWhereEverythingWas) {
 TEST(NotJudged, NamesWhatIsNotFiniteWithoutFailing) {
   TensorCheck nan = check("unscale", Status::pass), failed = check("norm", Status::fail);
   nan.non_finite = failed.non_finite = 1;
-  const std::string why = ", as what they were computed from makes them";
+  const std::string why = ", as their inputs make them";
   EXPECT_EQ(not_judged(normal_case(1), {nan, failed}, true), Lines{"not finite: " + nan.tap + why});
   EXPECT_EQ(not_judged(normal_case(1), {nan, nan, nan}, true), Lines{"not finite: " + nan.tap + " and 2 more" + why});
 }

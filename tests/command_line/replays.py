@@ -54,9 +54,9 @@ class Replays(unittest.TestCase):
                                        tensors__target=small, **{"tensors__fc.weight": weight})
         told = tally("replay", case, "--subject", "host")
         self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
-        self.assertRegex(told.stdout, "judged step by step alone, .*: .*unscale.*; w0/.*lost to underflow")
+        self.assertRegex(told.stdout, "judged stage by stage only, .*: .*unscale.*; w0/.*lost to underflow")
         heard = tally("replay", self.case_of_the_readme(), "--subject", "host")
-        self.assertNotIn("step by step alone", heard.stdout)
+        self.assertNotIn("stage by stage only", heard.stdout)
 
     def test_a_run_of_zeros_is_told_where_they_come_from(self):
         case = self.case_of_the_readme(model__loss={"kind": "cross_entropy"},

@@ -62,7 +62,7 @@ struct Mistake {
 const std::array<Mistake, 3>& mistakes() {
   static const std::array<Mistake, 3> all{{{" is left out of the sum", "Σ of all addends but one", 0, 1},
                                            {" is added twice", "Σ of all addends + one of them", 2, 1},
-                                           {" is all there is of the sum", "one addend of Σ alone", 1, 0}}};
+                                           {" is the whole sum", "one addend of Σ alone", 1, 0}}};
   return all;
 }
 
@@ -99,8 +99,7 @@ std::optional<Values> left(const Addends& addends, const Place& place, const Mis
 Hypothesis way_of(const Evidence& evidence, const std::vector<Addends>& addends, const Place& place,
                   const Mistake& mistake) {
   const bool fork = tap_name_of(evidence.check.tap).stage == StageName::fork;
-  const std::string addend =
-      fork ? "what the " + place.word() + " of its readers gives" : "the " + place.word() + " of its inputs";
+  const std::string addend = "the " + place.word() + (fork ? " reader's gradient" : " input");
   Hypothesis way{{}, addend + mistake.words, mistake.formula, 1};
   for (std::size_t t = 0; t < addends.size(); ++t)
     way.left.push_back(left(addends[t], place, mistake, evidence.held[t].dtype));
@@ -130,9 +129,9 @@ const RegisterSuspect registered{{
     .name = "addend-left-out",
     .faults = {"fork-reader-dropped", "fork-added-twice", "residual-not-added", "residual-gradient-dropped"},
     .stages = {"forward", "fork"},
-    .sentence = "a sum over layers misses one of its addends, holds one alone, or counts one twice",
+    .sentence = "a sum over layers lacks an addend, consists of one addend only, or counts one twice",
     .formula = "Σ of all addends but one, of one alone, or of one twice",
-    .remedy = "add each branch of the sum once: forward `x + f(x)`, and backward the gradient of every reader",
+    .remedy = "add each branch of the sum once: `x + f(x)` forward, the gradient of every reader backward",
     .ways = ways,
 }};
 
@@ -251,9 +250,9 @@ const RegisterSuspect registered{{
     .name = "term-added",
     .faults = {},
     .stages = {},
-    .sentence = "one of the tensors that the stage reads is left out or enters once more",
+    .sentence = "an input of the stage is left out or added once too often",
     .formula = "got = expected + f input, f a number of the recipe",
-    .remedy = "look at that input of the stage: it is added once too often, or left out",
+    .remedy = "check that input of the stage: it is left out or added once too often",
     .ways = ways,
 }};
 

@@ -88,14 +88,14 @@ void add_values(std::vector<Reading>& all) {
   all.push_back(by_value("is read as one, or left out", [](double) { return 1.0; }));
   all.push_back(by_value("is read with the other sign", [](double v) { return -v; }));
   all.push_back(by_value("is read without its sign", [](double v) { return std::fabs(v); }));
-  all.push_back(by_value("is read with what is negative as zero", [](double v) { return std::fmax(v, 0); }));
-  all.push_back(by_value("is read with what is positive as zero", [](double v) { return std::fmin(v, 0); }));
+  all.push_back(by_value("is read with negative values as zero", [](double v) { return std::fmax(v, 0); }));
+  all.push_back(by_value("is read with positive values as zero", [](double v) { return std::fmin(v, 0); }));
   all.push_back(by_value("is read squared", [](double v) { return v * v; }));
   all.push_back(by_value("is read twice as large", [](double v) { return 2 * v; }));
   all.push_back(by_value("is read half as large", [](double v) { return v / 2; }));
   all.push_back(by_value("is read as its inverse", [](double v) { return 1 / v; }));
-  all.push_back(by_value("is read as its root", [](double v) { return std::sqrt(v); }));
-  all.push_back(by_value("is read as one minus it", [](double v) { return 1 - v; }));
+  all.push_back(by_value("is read as its square root", [](double v) { return std::sqrt(v); }));
+  all.push_back(by_value("is read as 1 minus itself", [](double v) { return 1 - v; }));
   all.push_back(by_value("is read with one added", [](double v) { return 1 + v; }));
 }
 
@@ -120,10 +120,10 @@ void add_places(std::vector<Reading>& all) {
                          [](std::size_t i, Size s) { return (i + s.rows * s.columns - 1) % (s.rows * s.columns); }));
   all.push_back(by_place("is read one row too far",
                          [](std::size_t i, Size s) { return (i + s.columns) % (s.rows * s.columns); }));
-  all.push_back(by_place("is read by its first element alone", [](std::size_t, Size) { return std::size_t{0}; }));
-  all.push_back(by_place("is read by its first row alone", [](std::size_t i, Size s) { return i % s.columns; }));
-  all.push_back(by_place("is read with rows and columns exchanged",
-                         [](std::size_t i, Size s) { return i % s.rows * s.columns + i / s.rows; }));
+  all.push_back(by_place("is read as its first element only", [](std::size_t, Size) { return std::size_t{0}; }));
+  all.push_back(by_place("is read as its first row only", [](std::size_t i, Size s) { return i % s.columns; }));
+  all.push_back(
+      by_place("is read transposed", [](std::size_t i, Size s) { return i % s.rows * s.columns + i / s.rows; }));
 }
 
 /// The grid or the loop ends too early: what is beyond the last whole block, or beyond the first, is never read.
@@ -148,10 +148,10 @@ void add_parts(std::vector<Reading>& all) {
                       [](std::size_t k, std::size_t length) { return k + 4 >= length; }));
     all.push_back(
         cut("is read without its first " + axis.one, axis, [](std::size_t k, std::size_t) { return k == 0; }));
-    all.push_back(cut("is read by the first half of its " + axis.many, axis,
+    all.push_back(cut("is read as the first half of its " + axis.many, axis,
                       [](std::size_t k, std::size_t length) { return k >= length / 2; }));
     all.push_back(
-        cut("is read by its first " + axis.one + " alone", axis, [](std::size_t k, std::size_t) { return k > 0; }));
+        cut("is read as its first " + axis.one + " only", axis, [](std::size_t k, std::size_t) { return k > 0; }));
     all.push_back(
         cut("is read without its odd " + axis.many, axis, [](std::size_t k, std::size_t) { return k % 2 == 1; }));
   }
@@ -188,9 +188,9 @@ const RegisterSuspect registered{{
     .name = "input-read-as",
     .faults = {},
     .stages = {},
-    .sentence = "the stage works on a part of an input, on another format of it, or on other places",
+    .sentence = "the stage reads only a part of an input, or reads it in another format or from other places",
     .formula = "the same formula of another input",
-    .remedy = "look at the view, the slice or the cast by which the stage reads that input",
+    .remedy = "check the view, slice or cast through which the stage reads that input",
     .ways = ways,
 }};
 
@@ -225,11 +225,11 @@ void add_micro_batches(std::vector<Source>& all, const Evidence& evidence) {
     name.micro_batch = k;
     return evidence.trace.find(name.view());
   };
-  all.push_back({"is read from the micro-batch before",
+  all.push_back({"is read from the previous micro-batch",
                  [=](const Tap& tap) { return of_micro_batch(tap, tap.name.micro_batch - 1); }});
   all.push_back(
       {"is read from the window's first micro-batch", [=](const Tap& tap) { return of_micro_batch(tap, 0); }});
-  all.push_back({"is read from the micro-batch behind",
+  all.push_back({"is read from the next micro-batch",
                  [=](const Tap& tap) { return of_micro_batch(tap, tap.name.micro_batch + 1); }});
 }
 
@@ -278,9 +278,9 @@ const RegisterSuspect registered{{
     .name = "input-taken-from",
     .faults = {},
     .stages = {},
-    .sentence = "the stage works on another tensor of the same shape, or on that of another micro-batch",
+    .sentence = "the stage reads another tensor of the same shape, or that of another micro-batch",
     .formula = "the same formula of another tensor",
-    .remedy = "pass the stage the tensor of its own layer and micro-batch: look for a swapped or a kept variable",
+    .remedy = "pass the stage the tensor of its own layer and micro-batch: look for a swapped or stale variable",
     .ways = ways,
 }};
 

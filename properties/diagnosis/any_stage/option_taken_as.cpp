@@ -211,9 +211,9 @@ const RegisterSuspect registered{{
                "z-loss-never-flows"},
     .stages = {"forward", "running_stats", "loss", "backward", "overflow_check", "unscale", "norm", "clip", "decay",
                "optimizer", "scaler", "schedule"},
-    .sentence = "the stage works by another value of an option than the case gives",
+    .sentence = "the stage uses another value of an option than the case states",
     .formula = "option = another value",
-    .remedy = "set that option in the loop as the case states it, or state it as the loop has it",
+    .remedy = "set that option in the loop to the value that the case states, or state the loop's value",
     .ways = ways,
 }};
 

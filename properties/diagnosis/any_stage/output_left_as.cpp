@@ -123,15 +123,14 @@ const std::vector<Mapping>& mappings() {
        [](std::size_t i, std::size_t r, std::size_t c) { return (i + 1) % (r * c); }, true, false},
       {"every element is its left neighbour's: the index is one too small",
        [](std::size_t i, std::size_t r, std::size_t c) { return (i + r * c - 1) % (r * c); }, false, true},
-      {"every row is the next one's", [](std::size_t i, std::size_t r, std::size_t c) { return (i + c) % (r * c); }},
-      {"every row is the one before",
+      {"every row is the next one", [](std::size_t i, std::size_t r, std::size_t c) { return (i + c) % (r * c); }},
+      {"every row is the previous one",
        [](std::size_t i, std::size_t r, std::size_t c) { return (i + r * c - c) % (r * c); }},
       {"the elements stand in reverse order",
        [](std::size_t i, std::size_t r, std::size_t c) { return r * c - 1 - i; }},
       {"every row stands in reverse order",
        [](std::size_t i, std::size_t, std::size_t c) { return i / c * c + (c - 1 - i % c); }},
-      {"rows and columns are exchanged: the tensor is transposed",
-       [](std::size_t i, std::size_t r, std::size_t c) { return i % r * c + i / r; }},
+      {"the tensor is transposed", [](std::size_t i, std::size_t r, std::size_t c) { return i % r * c + i / r; }},
       {"every element of a row is the row's first",
        [](std::size_t i, std::size_t, std::size_t c) { return i / c * c; }},
       {"every row is the first", [](std::size_t i, std::size_t, std::size_t c) { return i % c; }},
@@ -174,10 +173,12 @@ struct Function {
 const std::vector<Function>& functions() {
   static const std::vector<Function> all{
       {"the sign is lost", "got = |expected|", [](double v) { return std::fabs(v); }},
-      {"what is negative is zero", "got = max(expected, 0)", [](double v) { return std::fmax(v, 0); }},
-      {"what is positive is zero", "got = min(expected, 0)", [](double v) { return std::fmin(v, 0); }},
-      {"the square is not rooted, or taken once more", "got = expected²", [](double v) { return v * v; }},
-      {"a root is taken once more, or a square left out", "got = √expected", [](double v) { return std::sqrt(v); }},
+      {"negative values are zero", "got = max(expected, 0)", [](double v) { return std::fmax(v, 0); }},
+      {"positive values are zero", "got = min(expected, 0)", [](double v) { return std::fmin(v, 0); }},
+      {"a square root is left out, or a square is taken once too often", "got = expected²",
+       [](double v) { return v * v; }},
+      {"a square root is taken once too often, or a square is left out", "got = √expected",
+       [](double v) { return std::sqrt(v); }},
       {"it is divided where it should be multiplied", "got = 1 / expected", [](double v) { return 1 / v; }}};
   return all;
 }
@@ -239,9 +240,9 @@ const RegisterSuspect registered{{
     .name = "output-left-as",
     .faults = {},
     .stages = {},
-    .sentence = "a part of the right tensor is missing, or its numbers stand in other places",
+    .sentence = "a part of the tensor is missing, or its elements are in other places",
     .formula = "got = the right tensor, cut or moved",
-    .remedy = "look at where the result is written: a part is not, or stands in other places",
+    .remedy = "check where the result is written: a part is missing or in other places",
     .ways = ways,
 }};
 

@@ -18,9 +18,9 @@ const RegisterSuspect registered{{
                "forward-not-run", "loss-not-run", "running-stats-not-run"},
     .stages = {"decay", "clip", "norm", "unscale", "optimizer", "schedule", "scaler", "cast", "accumulate", "backward",
                "forward", "loss", "running_stats"},
-    .sentence = "the recipe demands the stage, and it left nothing: it was not run",
+    .sentence = "the stage was not run: the recipe requires it, but it left no tensor",
     .formula = "no tap of it",
-    .remedy = "run it: the recipe states it and the loop does not do it; or state the recipe without it",
+    .remedy = "run the stage that the recipe states, or state the recipe without it",
     .left = [](const Evidence&, const HeldTensor&) { return std::optional<Values>(); },
 }};
 
@@ -43,10 +43,10 @@ const RegisterSuspect registered{{
     .name = "all-zero",
     .faults = {},
     .stages = {},
-    .sentence = "the tensor is zero throughout: never written, or cleared after",
+    .sentence = "the tensor is all zeros: it was never written, or was cleared afterwards",
     .formula = "got = 0",
-    .remedy = "look for what never writes the tensor or clears it afterwards, such as a `zero_grad()` before it is "
-              "read, or a parameter that the graph does not reach",
+    .remedy = "find why the tensor is not written or is cleared: a `zero_grad()` before it is read, or a parameter "
+              "that the graph does not reach",
     .left = left,
     .parameters = 1,
 }};
@@ -66,7 +66,7 @@ const RegisterSuspect registered{{
     .stages = {},
     .sentence = "the tensor is the right one times a factor",
     .formula = "got = f expected",
-    .remedy = "look for a factor that stands once too often or is missing where this tensor is made",
+    .remedy = "find the factor that is missing, or applied once too often, where this tensor is computed",
     .left = left,
     .fits_factor = true,
 }};
@@ -109,8 +109,8 @@ const std::vector<Count>& counts() {
        }},
       {"the items of the window", [](const Evidence& e, const HeldTensor& h) { return e.items(h.name.window); }},
       {"K", [](const Evidence& e, const HeldTensor& h) { return static_cast<double>(e.micro_batches(h.name.window)); }},
-      {"the features that enter", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, true); }},
-      {"the features that leave", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, false); }},
+      {"the input features", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, true); }},
+      {"the output features", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, false); }},
       {"the loss scale", [](const Evidence& e, const HeldTensor& h) { return e.scale(h.name.window); }},
       {"the elements of the tensor",
        [](const Evidence&, const HeldTensor& h) { return static_cast<double>(h.got.size()); }}};
@@ -181,7 +181,7 @@ const RegisterSuspect registered{{
     .name = "factor-of-counts",
     .faults = {},
     .stages = {},
-    .sentence = "every tensor is the right one times a number of its own rows, features or items",
+    .sentence = "every tensor is the right one times a count of its own rows, features or items",
     .formula = "got = expected times a count",
     .remedy =
         "look for a mean that should be a sum, or a sum that should be a mean, over those rows, features or items",

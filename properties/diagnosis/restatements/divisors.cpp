@@ -64,15 +64,16 @@ const RegisterRestatement registered_mean_of_means{{
 
 const RegisterRestatement registered_window_items{{
     .name = "divided-by-all-items",
-    .sentence = "every item of the window counts alike, whatever micro-batch it is in",
+    .sentence = "all items of the window have the same weight, in any micro-batch",
     .formula = "c = S / N",
-    .remedy = "that is the full batch's: state `normalisation=\"window_items\"`, or divide as the case says",
+    .remedy =
+        "this gives the full batch's gradient: state `normalisation=\"window_items\"`, or divide as the case says",
     .ways = [](const Case& c, const Trace&) { return normalised_as(c, Normalisation::window_items); },
 }};
 
 const RegisterRestatement registered_sum{{
     .name = "sum-not-mean",
-    .sentence = "nobody divides: the gradient is a sum over the items, not their mean",
+    .sentence = "the gradient is a sum over the items, not their mean: nothing divides it",
     .formula = "c = S",
     .ways = [](const Case& c, const Trace&) { return normalised_as(c, Normalisation::sum); },
 }};
@@ -101,7 +102,7 @@ const RegisterRestatement registered_configured_k{{
 
 const RegisterRestatement registered_own_items{{
     .name = "own-items",
-    .sentence = "every micro-batch is divided by its own items alone, and nobody divides by K",
+    .sentence = "every micro-batch is divided by its own items only, and not by K",
     .formula = "c = S / n_k",
     .ways = [](const Case& c,
                const Trace& trace) { return divided_by(trace, [&c](int w, int k) { return own_items(c, w, k); }); },
@@ -195,7 +196,7 @@ const RegisterRestatement registered_another_count{{
 
 const RegisterRestatement registered_rows{{
     .name = "denominator-counts-ignored",
-    .sentence = "rows that are ignored are counted in the denominator",
+    .sentence = "the denominator counts ignored rows",
     .formula = "c = S / rows",
     .ways =
         [](const Case& c, const Trace& trace) {

@@ -59,7 +59,7 @@ Restated started_at(BufferStart start, const std::string& formula) {
 
 const RegisterRestatement registered_never_cleared{{
     .name = "missing-zero-between-windows",
-    .sentence = "the buffer is not cleared between windows, so that the last one leaks into the next",
+    .sentence = "gradients are not cleared between windows: each window adds to the sum of the one before",
     .formula = "A_0 = the last window's sum",
     .ways = [](const Case&, const Trace&) -> std::vector<Restated> {
       return {started_at(BufferStart::kept, "A_0 = the last window's sum"),
@@ -80,10 +80,10 @@ std::set<std::string> kept_in(const Case& c, const Trace& trace) {
 
 const RegisterRestatement registered_some_never_cleared{{
     .name = "missing-zero-of-some",
-    .sentence = "the buffers of some parameters are not cleared between windows",
+    .sentence = "the gradients of some parameters are not cleared between windows",
     .formula = "A_0 = the last window's sum, of these parameters",
-    .remedy = "clear the gradients of all parameters behind the step: `model.zero_grad()` where the optimizer holds a "
-              "part of them",
+    .remedy = "clear the gradients of all parameters after the step: call `model.zero_grad()` if the optimizer holds "
+              "only some of them",
     .ways = [](const Case& c, const Trace& trace) -> std::vector<Restated> {
       const std::set<std::string> kept = kept_in(c, trace);
       if (kept.empty() || kept.size() == parameters_of(c.model).size()) return {};
@@ -91,14 +91,14 @@ const RegisterRestatement registered_some_never_cleared{{
       way.deviation.keeps = [kept](const std::string& p) { return kept.contains(p); };
       way.changed = 2;
       const std::string more = kept.size() > 1 ? " and of " + std::to_string(kept.size() - 1) + " more" : "";
-      way.sentence = "the buffer of " + *kept.begin() + more + " is not cleared between windows, the others are";
+      way.sentence = "the gradient of " + *kept.begin() + more + " is not cleared between windows, the others are";
       return {way};
     },
 }};
 
 const RegisterRestatement registered_last_only{{
     .name = "last-only",
-    .sentence = "every micro-batch overwrites the buffer, so that only the last one counts",
+    .sentence = "every micro-batch overwrites the gradient, so that only the last one counts",
     .formula = "A = s_k",
     .ways = [](const Case&, const Trace&) -> std::vector<Restated> {
       return {started_at(BufferStart::overwritten, "A = s_k")};
@@ -127,7 +127,7 @@ const RegisterRestatement registered_left_out{{
     .sentence = "nothing is clipped",
     .formula = "g = g, whatever its norm",
     .remedy =
-        "call `clip_grad_norm_` behind the window's last `backward()` and before `optimizer.step()`, or state no clip",
+        "call `clip_grad_norm_` after the window's last `backward()` and before `optimizer.step()`, or state no clip",
     .ways = [](const Case& c, const Trace&) -> std::vector<Restated> {
       if (!clips(c.recipe.clip)) return {};
       Restated way;

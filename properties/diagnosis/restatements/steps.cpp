@@ -34,7 +34,7 @@ bool moves(const Case& c) { return c.recipe.learning_rate.kind != kinds::constan
 
 const RegisterRestatement registered_per_micro_batch{{
     .name = "sched-per-microbatch",
-    .sentence = "the schedule moves once for every micro-batch",
+    .sentence = "the schedule steps once per micro-batch",
     .formula = "t + K a window",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!moves(c)) return {};
@@ -48,9 +48,9 @@ const RegisterRestatement registered_per_micro_batch{{
 
 const RegisterRestatement registered_stuck{{
     .name = "rate-never-moves",
-    .sentence = "the schedule is never moved: every step uses the first rate",
+    .sentence = "the schedule never steps: every optimizer step uses the first learning rate",
     .formula = "rate of t = 0",
-    .remedy = "call `scheduler.step()` behind every `optimizer.step()`",
+    .remedy = "call `scheduler.step()` after every `optimizer.step()`",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!moves(c)) return {};
       return {scheduled_by([&c](int, std::int64_t) { return begun(c); })};
@@ -59,14 +59,13 @@ const RegisterRestatement registered_stuck{{
 
 const RegisterRestatement registered_off_by_one{{
     .name = "step-taken-as",
-    .sentence = "the schedule counts one step more or less than were taken",
+    .sentence = "the schedule counts one step too many or too few",
     .formula = "t + 1, or t - 1",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!moves(c)) return {};
       const std::string one = "the schedule counts one step ";
-      return {scheduled_by([](int, std::int64_t t) { return t + 1; }, "rate of t + 1", one + "more than were taken"),
-              scheduled_by([](int, std::int64_t t) { return t > 0 ? t - 1 : 0; }, "rate of t - 1",
-                           one + "less than were taken")};
+      return {scheduled_by([](int, std::int64_t t) { return t + 1; }, "rate of t + 1", one + "too many"),
+              scheduled_by([](int, std::int64_t t) { return t > 0 ? t - 1 : 0; }, "rate of t - 1", one + "too few")};
     },
 }};
 
@@ -78,7 +77,7 @@ Restated counted_by(Count count) {
 
 const RegisterRestatement registered_stuck_correction{{
     .name = "bias-correction-stuck",
-    .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
+    .sentence = "the optimizer's step count never grows: the bias correction stays that of the first step",
     .formula = "t = t of the first window",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!counts_steps(c.recipe.optimizer)) return {};
@@ -113,9 +112,9 @@ bool stays_in_range(const std::vector<std::int64_t>& counts) {
 
 const RegisterRestatement registered_other_count{{
     .name = "optimizer-count-taken-as",
-    .sentence = "the optimizer counts other steps than were taken",
+    .sentence = "the optimizer's step count differs from the number of steps taken",
     .formula = "t = what it was told",
-    .remedy = "keep the optimizer's step count with its state, one step a window",
+    .remedy = "keep the step count with the optimizer's state, and count one step per window",
     .ways = [](const Case& c, const Trace& trace) -> Ways {
       const std::vector<std::int64_t> told = counts_told(c, trace);
       if (!counts_steps(c.recipe.optimizer) || told.empty() || !stays_in_range(told)) return {};
@@ -129,7 +128,7 @@ const RegisterRestatement registered_other_count{{
 
 const RegisterRestatement registered_no_correction{{
     .name = "bias-correction-left-out",
-    .sentence = "the moments are not corrected for their start at zero",
+    .sentence = "the moments are not bias-corrected",
     .formula = "m̂ = m, v̂ = v",
     .remedy = "divide the moments by 1 - beta^t, as `torch.optim.Adam` does",
     .ways = [](const Case& c, const Trace&) -> Ways {

@@ -23,7 +23,7 @@ void leave_out(Case& c) { c.recipe.weight_decay = {"none", {}}; }
 
 const RegisterRestatement registered_left_out{{
     .name = "decay-left-out",
-    .sentence = "nothing decays: neither the gradient nor the parameter is touched",
+    .sentence = "weight decay is not applied, neither to the gradient nor to the parameter",
     .formula = "g = g, p = p",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
@@ -35,21 +35,21 @@ const RegisterRestatement registered_left_out{{
 
 const RegisterRestatement registered_decoupled{{
     .name = "adam-vs-adamw-decay",
-    .sentence = "the gradient takes no l2 penalty, the parameter shrinks instead: the decay is decoupled",
+    .sentence = "weight decay is decoupled: the parameter shrinks, and the gradient gets no L2 penalty",
     .formula = "g = g, p (1 - lr λ)",
     .ways = [](const Case& c, const Trace&) { return decayed_as(c, "l2", "decoupled"); },
 }};
 
 const RegisterRestatement registered_coupled{{
     .name = "adamw-vs-adam-decay",
-    .sentence = "the gradient takes an l2 penalty where the parameter should shrink by itself",
+    .sentence = "weight decay is an L2 penalty in the gradient, but should be decoupled and shrink the parameter",
     .formula = "g + λ p, p = p",
     .ways = [](const Case& c, const Trace&) { return decayed_as(c, "decoupled", "l2"); },
 }};
 
 const RegisterRestatement registered_per_micro_batch{{
     .name = "decay-per-microbatch",
-    .sentence = "weight decay acts once for every micro-batch of the window",
+    .sentence = "weight decay is applied once per micro-batch, not once per window",
     .formula = "g + K λ p, or p (1 - lr λ)^K",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
@@ -62,7 +62,7 @@ const RegisterRestatement registered_per_micro_batch{{
 
 const RegisterRestatement registered_times_k{{
     .name = "decay-scaled-by-accumulation",
-    .sentence = "the decay is multiplied by the number of micro-batches",
+    .sentence = "weight decay is multiplied by the number of micro-batches",
     .formula = "p (1 - lr K λ)",
     .ways = [](const Case& c, const Trace&) -> Ways {
       // decay-per-microbatch says the same of a decay of the gradient.
@@ -83,16 +83,16 @@ Restated excluding(std::vector<std::string> excluded, const std::string& sentenc
 
 const RegisterRestatement registered_others{{
     .name = "decay-of-other-parameters",
-    .sentence = "other parameters decay than the recipe says",
+    .sentence = "weight decay applies to other parameters than the recipe says",
     .formula = "g + λ p, or p (1 - lr λ), for other p",
     .remedy = "put the parameters that are to decay into a group with `weight_decay`, all others into one with 0; or "
               "state what is excluded",
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
       const std::vector<std::string>& stated = c.recipe.weight_decay.texts("exclude");
-      if (!stated.empty()) return {excluding({}, "what the recipe excludes decays all the same", "every p decays")};
+      if (!stated.empty()) return {excluding({}, "parameters that the recipe excludes decay too", "every p decays")};
       return {excluding({"bias", "norm"}, "biases and norms do not decay, although the recipe excludes nothing",
-                        "only weights of products decay"),
+                        "only weights of linear layers decay"),
               excluding({"bias"}, "biases do not decay, although the recipe excludes nothing", "no bias decays")};
     },
 }};
@@ -112,7 +112,7 @@ Restated in_the_loss(const Case& c, std::function<long double(int k)> share, con
 
 const RegisterRestatement registered_in_the_loss{{
     .name = "decay-in-the-loss",
-    .sentence = "the penalty is added to the loss of every micro-batch, so that it is accumulated and clipped",
+    .sentence = "the L2 penalty is part of every micro-batch's loss, so that it is accumulated and clipped",
     .formula = "A = Σ (s_k + λ p)",
     .remedy = "take the penalty out of the loss and pass `weight_decay` to the optimizer, or divide it by {K} and "
               "state it as part of the loss",
@@ -141,7 +141,7 @@ std::string text_of(const OptionValue& value) {
 Restated with_option(const std::string& name, const OptionValue& stated, const OptionValue& done) {
   Restated way;
   way.change = [name, done](Case& c) { c.recipe.optimizer.options[name] = done; };
-  way.sentence = "the optimizer works by another value of an option than the case gives: " + name;
+  way.sentence = "the optimizer uses another value of an option than the case states: " + name;
   way.formula = name + " = " + text_of(done) + " in place of " + text_of(stated);
   return way;
 }
@@ -166,7 +166,7 @@ std::vector<Restated> ways(const Case& c, const Trace&) {
 
 const RegisterRestatement registered{{
     .name = "option-taken-as",
-    .sentence = "the stage works by another value of an option than the case gives",
+    .sentence = "the stage uses another value of an option than the case states",
     .formula = "option = another value",
     .ways = ways,
 }};

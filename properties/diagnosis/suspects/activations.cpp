@@ -60,9 +60,9 @@ const RegisterSuspect registered{{
     .name = "activation-otherwise",
     .faults = {},
     .stages = {"forward", "backward"},
-    .sentence = "a term of the activation or of its derivative is missing or another's",
+    .sentence = "a term of the activation or of its derivative is missing or wrong",
     .formula = "y = f(x), dx = dy f'(x), with one thing done otherwise",
-    .remedy = "correct that term of the activation, or call PyTorch's own (`F.relu`, `F.gelu`, `F.silu`) in its place",
+    .remedy = "correct that term, or call PyTorch's `F.relu`, `F.gelu` or `F.silu`",
     .ways = ways,
 }};
 
@@ -81,16 +81,16 @@ namespace tally::dropout_otherwise_suspect {
 namespace {
 
 const RegisterActivationOtherwise registered(
-    {{"dropout", "", "what is kept is not scaled up", "kept: v",
+    {{"dropout", "", "kept elements are not scaled by 1 / (1 - p)", "kept: v",
       [](const ActivationElement& a) { return a.kept ? a.x : 0; }},
-     {"dropout", "", "it is scaled by 1 / p", "kept: v / p",
+     {"dropout", "", "kept elements are scaled by 1 / p", "kept: v / p",
       [](const ActivationElement& a) { return a.kept ? a.x / a.p : 0; }},
-     {"dropout", "", "it is scaled down by 1 - p", "kept: v (1 - p)",
+     {"dropout", "", "kept elements are scaled by 1 - p", "kept: v (1 - p)",
       [](const ActivationElement& a) { return a.kept ? a.x * (1 - a.p) : 0; }},
-     {"dropout", "", "what is to be dropped is kept, and the reverse", "dropped: v / (1 - p)",
+     {"dropout", "", "dropped and kept elements are swapped", "dropped: v / (1 - p)",
       [](const ActivationElement& a) { return a.kept ? 0 : a.x / (1 - a.p); }},
      {"dropout", "", "nothing is dropped", "v", [](const ActivationElement& a) { return a.x; }},
-     {"dropout", "", "nothing is dropped, all is scaled up", "v / (1 - p)",
+     {"dropout", "", "nothing is dropped, but all elements are scaled by 1 / (1 - p)", "v / (1 - p)",
       [](const ActivationElement& a) { return a.x / (1 - a.p); }}});
 
 }  // namespace
@@ -108,15 +108,15 @@ double tanh_argument(double x, double cubic = 0.044715) {
 }
 
 const RegisterActivationOtherwise registered(
-    {{"gelu", "forward", "it is a sigmoid's approximation", "y = x σ(1.702 x)",
+    {{"gelu", "forward", "it is the sigmoid approximation of GELU", "y = x σ(1.702 x)",
       [](const ActivationElement& a) { return a.x * sigmoid(1.702 * a.x); }},
-     {"gelu", "forward", "the half is left out", "y = x (1 + erf(x/√2))",
+     {"gelu", "forward", "the factor 1/2 is left out", "y = x (1 + erf(x/√2))",
       [](const ActivationElement& a) { return 2 * a.x * normal_cdf(a.x); }},
      {"gelu", "forward", "the argument is not divided by √2", "y = x (1 + erf(x)) / 2",
       [](const ActivationElement& a) { return a.x * std::erfc(-a.x) / 2; }},
      {"gelu", "forward", "the cubic term is left out", "y = x (1 + tanh(√(2/π) x)) / 2",
       [](const ActivationElement& a) { return a.x * (1 + std::tanh(tanh_argument(a.x, 0))) / 2; }},
-     {"gelu", "forward", "x is left out before the distribution", "y = Φ(x)",
+     {"gelu", "forward", "the factor x is left out", "y = Φ(x)",
       [](const ActivationElement& a) { return normal_cdf(a.x); }},
      {"gelu", "backward", "the term with the density is left out", "dx = dy Φ(x)",
       [](const ActivationElement& a) { return a.dy * normal_cdf(a.x); }},
@@ -147,22 +147,23 @@ namespace tally::relu_otherwise_suspect {
 namespace {
 
 const RegisterActivationOtherwise registered(
-    {{"relu", "forward", "nothing is cut off", "y = x", [](const ActivationElement& a) { return a.x; }},
-     {"relu", "forward", "the size is taken", "y = |x|", [](const ActivationElement& a) { return std::fabs(a.x); }},
-     {"relu", "forward", "it leaks", "y = max(x, 0.01 x)",
+    {{"relu", "forward", "negative values pass", "y = x", [](const ActivationElement& a) { return a.x; }},
+     {"relu", "forward", "the absolute value is taken", "y = |x|",
+      [](const ActivationElement& a) { return std::fabs(a.x); }},
+     {"relu", "forward", "it is a leaky ReLU", "y = max(x, 0.01 x)",
       [](const ActivationElement& a) { return a.x > 0 ? a.x : 0.01 * a.x; }},
-     {"relu", "forward", "it stops at 6", "y = min(max(x, 0), 6)",
+     {"relu", "forward", "it is ReLU6: values are limited to 6", "y = min(max(x, 0), 6)",
       [](const ActivationElement& a) { return std::fmin(std::fmax(a.x, 0), 6); }},
      {"relu", "backward", "the gradient passes everywhere", "dx = dy", [](const ActivationElement& a) { return a.dy; }},
      {"relu", "backward", "the gradient passes at zero too", "dx = dy where x >= 0",
       [](const ActivationElement& a) { return a.x >= 0 ? a.dy : 0; }},
-     {"relu", "backward", "the gradient passes where the activation is cut off", "dx = dy where x < 0",
+     {"relu", "backward", "the gradient passes only where the activation is zero", "dx = dy where x < 0",
       [](const ActivationElement& a) { return a.x < 0 ? a.dy : 0; }},
-     {"relu", "backward", "the gradient leaks", "dx = 0.01 dy where x < 0",
+     {"relu", "backward", "the gradient is a leaky ReLU's", "dx = 0.01 dy where x < 0",
       [](const ActivationElement& a) { return a.x > 0 ? a.dy : 0.01 * a.dy; }},
-     {"relu", "backward", "the gradient's own sign decides", "dx = dy where dy > 0",
+     {"relu", "backward", "the gradient is masked by its own sign, not by the sign of x", "dx = dy where dy > 0",
       [](const ActivationElement& a) { return a.dy > 0 ? a.dy : 0; }},
-     {"relu", "backward", "x enters the gradient", "dx = dy max(x, 0)",
+     {"relu", "backward", "the gradient is multiplied by x", "dx = dy max(x, 0)",
       [](const ActivationElement& a) { return a.dy * std::fmax(a.x, 0); }}});
 
 }  // namespace
@@ -204,11 +205,11 @@ namespace {
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 const RegisterActivationOtherwise registered(
-    {{"silu", "forward", "x is left out before the logistic function", "y = σ(x)",
+    {{"silu", "forward", "the factor x is left out", "y = σ(x)",
       [](const ActivationElement& a) { return logistic(a.x); }},
      {"silu", "forward", "the sign of x is lost", "y = x σ(-x)",
       [](const ActivationElement& a) { return a.x * logistic(-a.x); }},
-     {"silu", "forward", "it is GELU's approximation", "y = x σ(1.702 x)",
+     {"silu", "forward", "it is the sigmoid approximation of GELU", "y = x σ(1.702 x)",
       [](const ActivationElement& a) { return a.x * logistic(1.702 * a.x); }},
      {"silu", "backward", "the term with the derivative of σ is left out", "dx = dy σ(x)",
       [](const ActivationElement& a) { return a.dy * logistic(a.x); }},

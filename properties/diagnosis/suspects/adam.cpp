@@ -58,42 +58,42 @@ const std::vector<Otherwise>& parameters_otherwise() {
   using S = AdamStep;
   using I = std::size_t;
   static const std::vector<Otherwise> all{
-      {"the first moment's bias is not corrected", "p -= rate m / (√v̂ + eps)", "",
+      {"the first moment is not bias-corrected", "p -= rate m / (√v̂ + eps)", "",
        [](const S& s, I i) { return moved(s, i, s.exp_avg[i], std::sqrt(corrected_v(s, i))); }},
-      {"the second moment's bias is not corrected", "p -= rate m̂ / (√v + eps)", "",
+      {"the second moment is not bias-corrected", "p -= rate m̂ / (√v + eps)", "",
        [](const S& s, I i) { return moved(s, i, corrected_m(s, i), std::sqrt(s.exp_avg_sq[i])); }},
-      {"no bias is corrected", "p -= rate m / (√v + eps)", "",
+      {"neither moment is bias-corrected", "p -= rate m / (√v + eps)", "",
        [](const S& s, I i) { return moved(s, i, s.exp_avg[i], std::sqrt(s.exp_avg_sq[i])); }},
-      {"eps stands inside the root", "p -= rate m̂ / √(v̂ + eps)", "",
+      {"eps is inside the square root", "p -= rate m̂ / √(v̂ + eps)", "",
        [](const S& s, I i) {
          return s.parameter[i] - s.rate * corrected_m(s, i) / std::sqrt(corrected_v(s, i) + s.eps);
        }},
-      {"eps is added before the bias is corrected", "p -= rate m̂ / ((√v + eps) / √c₂)", "",
+      {"eps is added before the bias correction", "p -= rate m̂ / ((√v + eps) / √c₂)", "",
        [](const S& s, I i) {
          return s.parameter[i] -
                 s.rate * corrected_m(s, i) / ((std::sqrt(s.exp_avg_sq[i]) + s.eps) / std::sqrt(s.correction2()));
        }},
-      {"the second moment is not rooted", "p -= rate m̂ / (v̂ + eps)", "",
+      {"the square root of the second moment is left out", "p -= rate m̂ / (v̂ + eps)", "",
        [](const S& s, I i) { return moved(s, i, corrected_m(s, i), corrected_v(s, i)); }},
-      {"the second moment's correction is not rooted", "p -= rate m̂ / (√v / c₂ + eps)", "",
+      {"the square root of the second moment's bias correction is left out", "p -= rate m̂ / (√v / c₂ + eps)", "",
        [](const S& s, I i) { return moved(s, i, corrected_m(s, i), std::sqrt(s.exp_avg_sq[i]) / s.correction2()); }},
-      {"nothing is divided by the second moment", "p -= rate m̂", "",
+      {"the step is not divided by the second moment", "p -= rate m̂", "",
        [](const S& s, I i) { return s.parameter[i] - s.rate * corrected_m(s, i); }},
-      {"the gradient is applied, not its moment", "p -= rate g / (√v̂ + eps)", "",
+      {"the step uses the gradient, not the first moment", "p -= rate g / (√v̂ + eps)", "",
        [](const S& s, I i) { return moved(s, i, s.gradient[i], std::sqrt(corrected_v(s, i))); }},
-      {"the first moment is the one before", "p -= rate m_old / (c₁ (√v̂ + eps))", "",
+      {"the step uses the first moment of the step before", "p -= rate m_old / (c₁ (√v̂ + eps))", "",
        [](const S& s, I i) {
          return moved(s, i, s.exp_avg_before[i] / s.correction1(), std::sqrt(corrected_v(s, i)));
        }},
-      {"the second moment is the one before", "p -= rate m̂ / (√(v_old / c₂) + eps)", "",
+      {"the step uses the second moment of the step before", "p -= rate m̂ / (√(v_old / c₂) + eps)", "",
        [](const S& s, I i) {
          return moved(s, i, corrected_m(s, i), std::sqrt(s.exp_avg_sq_before[i] / s.correction2()));
        }},
-      {"the step goes uphill", "p += rate m̂ / (√v̂ + eps)", "",
+      {"the step has the wrong sign", "p += rate m̂ / (√v̂ + eps)", "",
        [](const S& s, I i) {
          return 2 * s.parameter[i] - moved(s, i, corrected_m(s, i), std::sqrt(corrected_v(s, i)));
        }},
-      {"the rate is left out", "p -= m̂ / (√v̂ + eps)", "",
+      {"the learning rate is left out", "p -= m̂ / (√v̂ + eps)", "",
        [](const S& s, I i) { return s.parameter[i] - corrected_m(s, i) / (std::sqrt(corrected_v(s, i)) + s.eps); }},
       {"both corrections use beta1", "c₂ = 1 - beta1^t", "",
        [](const S& s, I i) { return moved(s, i, corrected_m(s, i), std::sqrt(s.exp_avg_sq[i] / s.correction1())); }},
@@ -109,30 +109,30 @@ const std::vector<Otherwise>& moments_otherwise() {
   using S = AdamStep;
   using I = std::size_t;
   static const std::vector<Otherwise> all{
-      {"the gradient enters the first moment whole", "m = beta1 m + g", "exp_avg.",
+      {"the gradient enters the first moment without the factor 1 - beta1", "m = beta1 m + g", "exp_avg.",
        [](const S& s, I i) { return s.beta1 * s.exp_avg_before[i] + s.gradient[i]; }},
-      {"the first moment does not fade", "m = m + (1 - beta1) g", "exp_avg.",
+      {"the first moment is not multiplied by beta1", "m = m + (1 - beta1) g", "exp_avg.",
        [](const S& s, I i) { return s.exp_avg_before[i] + (1 - s.beta1) * s.gradient[i]; }},
-      {"beta1 and 1 - beta1 are exchanged", "m = (1 - beta1) m + beta1 g", "exp_avg.",
+      {"beta1 and 1 - beta1 are swapped", "m = (1 - beta1) m + beta1 g", "exp_avg.",
        [](const S& s, I i) { return (1 - s.beta1) * s.exp_avg_before[i] + s.beta1 * s.gradient[i]; }},
       {"the first moment is the gradient", "m = (1 - beta1) g", "exp_avg.",
        [](const S& s, I i) { return (1 - s.beta1) * s.gradient[i]; }},
-      {"the gradient enters the second moment unsquared", "v = beta2 v + (1 - beta2) g", "exp_avg_sq.",
+      {"the second moment averages the gradient, not its square", "v = beta2 v + (1 - beta2) g", "exp_avg_sq.",
        [](const S& s, I i) { return s.beta2 * s.exp_avg_sq_before[i] + (1 - s.beta2) * s.gradient[i]; }},
-      {"the gradient enters the second moment without its square, as a size", "v = beta2 v + (1 - beta2) |g|",
+      {"the second moment averages the absolute gradient, not its square", "v = beta2 v + (1 - beta2) |g|",
        "exp_avg_sq.",
        [](const S& s, I i) { return s.beta2 * s.exp_avg_sq_before[i] + (1 - s.beta2) * std::fabs(s.gradient[i]); }},
-      {"the squared gradient enters whole", "v = beta2 v + g²", "exp_avg_sq.",
+      {"the squared gradient enters the second moment without the factor 1 - beta2", "v = beta2 v + g²", "exp_avg_sq.",
        [](const S& s, I i) { return s.beta2 * s.exp_avg_sq_before[i] + s.gradient[i] * s.gradient[i]; }},
-      {"the second moment does not fade", "v = v + (1 - beta2) g²", "exp_avg_sq.",
+      {"the second moment is not multiplied by beta2", "v = v + (1 - beta2) g²", "exp_avg_sq.",
        [](const S& s, I i) { return s.exp_avg_sq_before[i] + (1 - s.beta2) * s.gradient[i] * s.gradient[i]; }},
-      {"beta2 and 1 - beta2 are exchanged", "v = (1 - beta2) v + beta2 g²", "exp_avg_sq.",
+      {"beta2 and 1 - beta2 are swapped", "v = (1 - beta2) v + beta2 g²", "exp_avg_sq.",
        [](const S& s, I i) {
          return (1 - s.beta2) * s.exp_avg_sq_before[i] + s.beta2 * s.gradient[i] * s.gradient[i];
        }},
       {"1 - beta2 is squared with the gradient", "v = beta2 v + ((1 - beta2) g)²", "exp_avg_sq.",
        [](const S& s, I i) { return s.beta2 * s.exp_avg_sq_before[i] + std::pow((1 - s.beta2) * s.gradient[i], 2); }},
-      {"the second moment takes the first one's square", "v = beta2 v + (1 - beta2) m²", "exp_avg_sq.",
+      {"the second moment averages the square of the first moment", "v = beta2 v + (1 - beta2) m²", "exp_avg_sq.",
        [](const S& s, I i) { return s.beta2 * s.exp_avg_sq_before[i] + (1 - s.beta2) * s.exp_avg[i] * s.exp_avg[i]; }}};
   return all;
 }
@@ -165,7 +165,7 @@ const RegisterSuspect registered{{
     .name = "adam-otherwise",
     .faults = {},
     .stages = {"optimizer"},
-    .sentence = "a term of Adam's formula is missing, misplaced or another's",
+    .sentence = "a term of Adam's formula is missing, misplaced or wrong",
     .formula = "p -= rate m̂ / (√v̂ + eps), with one thing done otherwise",
     .remedy = "correct that term of the step, or use `torch.optim.Adam` or `torch.optim.AdamW`",
     .ways = ways,

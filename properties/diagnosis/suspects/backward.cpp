@@ -26,9 +26,9 @@ const RegisterSuspect registered{{
     .name = "activation-gradient-not-reset",
     .faults = {"activation-gradient-not-reset"},
     .stages = {"backward"},
-    .sentence = "the scratch for activation gradients keeps the micro-batch before: it is added to, not written",
+    .sentence = "activation gradients are added to those of the previous micro-batch, not written over them",
     .formula = "dx_k = dx_{k-1} + dy W",
-    .remedy = "write each micro-batch's activation gradients over those of the one before, or clear the scratch first",
+    .remedy = "overwrite the activation gradients in every micro-batch, or clear them first",
     .left = left,
 }};
 
@@ -60,9 +60,9 @@ const RegisterSuspect registered{{
     .name = "half-accumulator",
     .faults = {"half-accumulator"},
     .stages = {"backward"},
-    .sentence = "the column sum of the bias gradient is kept in fp16",
+    .sentence = "the bias gradient is summed in fp16",
     .formula = "db = Σ rounded to fp16 after every row",
-    .remedy = "add up the bias gradient in fp32",
+    .remedy = "sum the bias gradient in fp32",
     .left = left,
 }};
 
@@ -80,9 +80,10 @@ const RegisterSuspect registered{{
     .name = "second-product-lost",
     .faults = {"second-product-lost"},
     .stages = {"backward"},
-    .sentence = "of two products into one accumulator the second is lost: half of the rows never reach the weights",
+    .sentence =
+        "the second of two products into one accumulator is lost: half of the rows never reach the weight gradient",
     .formula = "dW = Σ dyᵀ x over the first half of the rows",
-    .remedy = "let the second product add to the accumulator (beta 1), not overwrite it",
+    .remedy = "let the second product add to the accumulator (beta 1): it is lost now",
     .left = left,
 }};
 
@@ -111,7 +112,7 @@ const RegisterSuspect registered{{
     .name = "tail-row-dropped",
     .faults = {"tail-row-dropped"},
     .stages = {"backward"},
-    .sentence = "the column sum misses the last row of every micro-batch",
+    .sentence = "the bias gradient misses the last row of every micro-batch",
     .formula = "db = Σ over all rows but the last",
     .remedy = "add all rows: the last one of every micro-batch is left out",
     .left = left,
@@ -131,11 +132,10 @@ const RegisterSuspect registered{{
     .name = "no-weight-gradient",
     .faults = {"cast-cache-without-gradient"},
     .stages = {"backward"},
-    .sentence =
-        "the weights of linear layers get no gradient, as where a cached copy of them was made without recording",
+    .sentence = "the weights of linear layers get no gradient, as when a cached copy of them was made without autograd",
     .formula = "dW = 0",
-    .remedy = "make the cached copy of the weights with gradients on, or clear the cache when they are turned on "
-              "(autocast's is kept through `torch.no_grad()`)",
+    .remedy = "make the cached copy of the weights with gradients enabled, or clear the cache when they are enabled "
+              "(autocast keeps its cache through `torch.no_grad()`)",
     .left = left,
 }};
 
@@ -172,9 +172,9 @@ const RegisterSuspect registered{{
     .name = "one-addend-lost",
     .faults = {"lost-atomic-add"},
     .stages = {"backward"},
-    .sentence = "one addend of one element is lost, as where two blocks add without an atomic",
+    .sentence = "one addend of one element is lost, as when two blocks add without an atomic",
     .formula = "db_j = Σ dy_ij less one row",
-    .remedy = "add by atomics, or to partial sums of each block's own",
+    .remedy = "add with atomics, or to a partial sum per block",
     .left = left,
     .parameters = 2,
 }};
@@ -222,7 +222,7 @@ const RegisterSuspect registered{{
     .name = "repeated-stage-scaling",
     .faults = {"repeated-stage-scaling"},
     .stages = {"backward"},
-    .sentence = "every linear layer divides the gradient that it passes on by K again",
+    .sentence = "every linear layer divides the gradient of its input by K again",
     .formula = "dx = dy W / K",
     .remedy = "divide by K once, at the loss",
     .left = left,
@@ -247,9 +247,9 @@ const RegisterSuspect registered{{
     .name = "subnormals-flushed",
     .faults = {"subnormals-flushed"},
     .stages = {"backward"},
-    .sentence = "the products' operands below the normal range are read as zero",
+    .sentence = "subnormal operands of products are read as zero",
     .formula = "dW = Σ flush(dy)ᵀ flush(x)",
-    .remedy = "keep small gradients by a loss scale, or claim that products flush subnormals",
+    .remedy = "keep small gradients in range with a loss scale, or claim that products flush subnormals",
     .left = left,
 }};
 

@@ -32,10 +32,9 @@ const RegisterSuspect registered{{
     .name = "buffer-rebuilt-on-new-shape",
     .faults = {"buffer-rebuilt-on-new-shape"},
     .stages = {"accumulate"},
-    .sentence = "the buffer starts anew whenever a micro-batch has another size than the one before",
+    .sentence = "the gradient is cleared whenever the size of the micro-batch changes",
     .formula = "A = 0 where the sizes differ",
-    .remedy =
-        "keep the gradients of a window when the size of the micro-batch changes; clear them behind the step alone",
+    .remedy = "keep the gradients of a window when the size of the micro-batch changes; clear them only after the step",
     .left = left,
 }};
 
@@ -67,7 +66,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "every micro-batch is clipped by its own norm before it is added",
     .formula = "A = Σ clip(s_k)",
-    .remedy = "clip once a window, behind its last `backward()` and before `optimizer.step()`",
+    .remedy = "clip once per window, after its last `backward()` and before `optimizer.step()`",
     .call = "clip",
     .left = left,
 }};
@@ -87,7 +86,7 @@ const RegisterSuspect registered{{
     .name = "microstep-dropped",
     .faults = {"microstep-dropped"},
     .stages = {"accumulate"},
-    .sentence = "only the first micro-batch reaches the buffer",
+    .sentence = "only the first micro-batch is accumulated",
     .formula = "A = s_0",
     .remedy = "call `backward()` for every micro-batch of the window, with gradients that are kept",
     .left = left,
@@ -108,9 +107,9 @@ const RegisterSuspect registered{{
     .name = "last-only",
     .faults = {"overwrite-not-add", "zero-grad-inside-loop", "shard-reset-at-every-boundary"},
     .stages = {"accumulate"},
-    .sentence = "every micro-batch overwrites the buffer, so that only the last one counts",
+    .sentence = "every micro-batch overwrites the gradient, so that only the last one counts",
     .formula = "A = s_k",
-    .remedy = "call `optimizer.zero_grad()` behind the step alone, not before every `backward()`",
+    .remedy = "call `optimizer.zero_grad()` only after the step, not before every `backward()`",
     .left = left,
 }};
 
@@ -138,9 +137,9 @@ const RegisterSuspect registered{{
     .name = "bn-affine-gradient-last-only",
     .faults = {"bn-affine-gradient-last-only"},
     .stages = {"accumulate"},
-    .sentence = "the gradients of norm layers overwrite their buffers, those of other layers add",
+    .sentence = "the gradients of norm layers overwrite .grad, those of other layers are added",
     .formula = "A = s_k for norm weights and biases",
-    .remedy = "add the norm layers' gradients to their buffers as those of other layers",
+    .remedy = "add the norm layers' gradients to .grad, like those of other layers",
     .left = left,
 }};
 
@@ -160,7 +159,7 @@ const RegisterSuspect registered{{
     .name = "uninitialised-accumulator",
     .faults = {"uninitialised-accumulator"},
     .stages = {"accumulate"},
-    .sentence = "the buffer is never cleared, and starts from whatever memory held",
+    .sentence = "gradients are never cleared, and start from uninitialised memory",
     .formula = "A_0 = fresh memory",
     .remedy = "clear the gradients before the first micro-batch: `torch.zeros_like`, not `torch.empty_like`",
     .left = left,
@@ -206,10 +205,9 @@ const RegisterSuspect registered{{
     .name = "boundary-reset-one-tensor",
     .faults = {"boundary-reset-one-tensor"},
     .stages = {"accumulate"},
-    .sentence = "one parameter starts its buffer anew with every micro-batch, while the others add",
+    .sentence = "every micro-batch overwrites the gradient of one parameter, while the others accumulate",
     .formula = "A = s_k for one parameter",
-    .remedy =
-        "clear all gradients at the window's start alone, the same for every parameter: one `optimizer.zero_grad()`",
+    .remedy = "clear the gradients of all parameters only at the window's start, with one `optimizer.zero_grad()`",
     .left = left,
     .parameters = 1,
 }};
@@ -231,9 +229,9 @@ const RegisterSuspect registered{{
     .name = "overflow-not-cleared",
     .faults = {"overflow-not-cleared"},
     .stages = {"accumulate"},
-    .sentence = "a window that overflowed does not clear its buffers: the next one adds to infinity",
+    .sentence = "gradients are not cleared after a window that overflowed: the next window adds to infinity",
     .formula = "A_0 = the sum of a skipped window",
-    .remedy = "clear the gradients of a window that is skipped as well: call `optimizer.zero_grad()` in any case",
+    .remedy = "clear the gradients of a skipped window too: call `optimizer.zero_grad()` in any case",
     .left = left,
 }};
 
@@ -255,9 +253,9 @@ const RegisterSuspect registered{{
     .name = "missing-zero-between-windows",
     .faults = {"missing-zero-between-windows"},
     .stages = {"accumulate"},
-    .sentence = "the buffer is not cleared between windows, so that the last one leaks into the next",
+    .sentence = "gradients are not cleared between windows: each window adds to the sum of the one before",
     .formula = "A_0 = the last window's sum",
-    .remedy = "call `optimizer.zero_grad()` behind every `optimizer.step()`",
+    .remedy = "call `optimizer.zero_grad()` after every `optimizer.step()`",
     .call = "step",
     .left = left,
 }};
@@ -276,9 +274,9 @@ const RegisterSuspect registered{{
     .name = "unscale-mid-window",
     .faults = {"unscale-mid-window"},
     .stages = {"accumulate"},
-    .sentence = "the buffer is unscaled after the first micro-batch and goes on being filled with scaled gradients",
+    .sentence = "the gradient is unscaled after the first micro-batch, and scaled gradients are added to it",
     .formula = "A = s_0 / S + Σ_{k>0} s_k",
-    .remedy = "call `scaler.unscale_(optimizer)` once, behind the window's last `backward()`",
+    .remedy = "call `scaler.unscale_(optimizer)` once, after the window's last `backward()`",
     .call = "unscale",
     .left = left,
 }};

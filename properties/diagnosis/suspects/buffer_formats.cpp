@@ -29,8 +29,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to bf16 after every addition",
     .formula = "A = bf16(A + s_k)",
-    .remedy =
-        "keep the gradients that add up in fp32: fp32 parameters under autocast, or fp32 buffers beside bf16 ones",
+    .remedy = "accumulate gradients in fp32: keep fp32 parameters under autocast, or fp32 gradient buffers beside bf16 "
+              "gradients",
     .left = left,
 }};
 
@@ -58,8 +58,8 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to fp16 after every addition",
     .formula = "A = fp16(A + s_k)",
-    .remedy =
-        "keep the gradients that add up in fp32: fp32 parameters under autocast, or fp32 buffers beside fp16 ones",
+    .remedy = "accumulate gradients in fp32: keep fp32 parameters under autocast, or fp32 gradient buffers beside fp16 "
+              "gradients",
     .left = left,
 }};
 
@@ -120,7 +120,7 @@ const RegisterSuspect registered{{
     .stages = {"accumulate"},
     .sentence = "every gradient is rounded to bf16 before it is added",
     .formula = "A = A + bf16(s_k)",
-    .remedy = "add gradients in fp32: round none of them to bf16 before",
+    .remedy = "add gradients in fp32, without rounding them to bf16 first",
     .left = left,
 }};
 
@@ -151,9 +151,9 @@ const RegisterSuspect registered{{
     .name = "truncating-accumulator",
     .faults = {"truncating-accumulator"},
     .stages = {"accumulate"},
-    .sentence = "the buffer's additions round toward zero, so that the error grows with K",
+    .sentence = "additions to the gradient round toward zero, so that the error grows with K",
     .formula = "A = A + s_k, rounded toward zero",
-    .remedy = "round to nearest where gradients are added",
+    .remedy = "round to nearest when gradients are added",
     .left = left,
 }};
 
@@ -201,7 +201,7 @@ const RegisterSuspect registered{{
     .name = "flat-buffer-misaligned",
     .faults = {"flat-buffer-misaligned"},
     .stages = {"accumulate"},
-    .sentence = "parameters without a gradient take no room in the flat buffer, so that all behind them shift",
+    .sentence = "parameters without a gradient have no room in the flat buffer, so that all later ones shift",
     .formula = "A_i = A_i + s_{i + shift}",
     .remedy = "keep the room of parameters without a gradient in the flat buffer, or leave them out on both sides",
     .left = left,
@@ -225,7 +225,7 @@ const RegisterSuspect registered{{
     .name = "rounded-to-bf16",
     .faults = {},
     .stages = {},
-    .sentence = "the right value went through bf16 on its way",
+    .sentence = "the right value was cast to bf16 on its way",
     .formula = "got = bf16(expected)",
     .remedy = "keep the value in fp32: something casts it to bf16 on its way",
     .left = left,
@@ -250,7 +250,7 @@ const RegisterSuspect registered{{
     .name = "rounded-to-fp16",
     .faults = {},
     .stages = {},
-    .sentence = "the right value went through fp16 on its way",
+    .sentence = "the right value was cast to fp16 on its way",
     .formula = "got = fp16(expected)",
     .remedy = "keep the value in fp32: something casts it to fp16 on its way",
     .left = left,

@@ -24,9 +24,9 @@ const RegisterSuspect registered{{
     .name = "value-clip-one-sided",
     .faults = {"value-clip-one-sided"},
     .stages = {"clip"},
-    .sentence = "the clip by value clamps what is too large, and lets pass what is too small",
+    .sentence = "the clip by value clamps gradients above c, but not below -c",
     .formula = "g = min(g, c)",
-    .remedy = "clamp to both sides: `g.clamp_(-c, c)`",
+    .remedy = "clamp on both sides: `g.clamp_(-c, c)`",
     .left = left,
 }};
 
@@ -47,9 +47,9 @@ const RegisterSuspect registered{{
     .name = "clip-coefficient-not-capped",
     .faults = {"clip-coefficient-not-capped"},
     .stages = {"clip"},
-    .sentence = "the clip also makes small gradients larger: its coefficient is not held below 1",
+    .sentence = "the clip enlarges small gradients: its coefficient is not limited to 1",
     .formula = "coefficient = max_norm / (norm + eps)",
-    .remedy = "hold the clip's coefficient at 1 or below: `min(1, max_norm / (norm + eps))`, as `clip_grad_norm_` does",
+    .remedy = "limit the clip's coefficient to 1: `min(1, max_norm / (norm + eps))`, as `clip_grad_norm_` does",
     .left = left,
 }};
 
@@ -79,7 +79,7 @@ const RegisterSuspect registered{{
     .name = "clip-per-group",
     .faults = {"clip-per-group"},
     .stages = {"clip"},
-    .sentence = "matrices and vectors are clipped apart, each by the norm of its own",
+    .sentence = "matrices and vectors are clipped separately, each group by its own norm",
     .formula = "one coefficient for each group",
     .remedy = "clip all parameters in one call: `clip_grad_norm_(model.parameters(), max_norm)`",
     .left = left,
@@ -124,7 +124,7 @@ const RegisterSuspect registered{{
     .name = "clip-hides-non-finite",
     .faults = {"clip-hides-non-finite"},
     .stages = {"clip"},
-    .sentence = "what is not finite becomes zero when it is clipped, and nobody is told",
+    .sentence = "the clip replaces non-finite gradients with zero, without a warning",
     .formula = "g = 0 where it is not finite",
     .remedy = "let NaN and infinity through the clip, so that the step is skipped or fails: `error_if_nonfinite=True`",
     .left = left,
@@ -162,7 +162,7 @@ const RegisterSuspect registered{{
     .name = "decay-left-out",
     .faults = {"wrapper-drops-decay"},
     .stages = {"decay"},
-    .sentence = "nothing decays: neither the gradient nor the parameter is touched",
+    .sentence = "weight decay is not applied, neither to the gradient nor to the parameter",
     .formula = "g = g, p = p",
     .remedy = "pass `weight_decay` to the optimizer for the groups that are to decay, or state that nothing decays",
     .left = left,
@@ -193,9 +193,9 @@ const RegisterSuspect registered{{
     .name = "decay-scaled-by-accumulation",
     .faults = {"decay-scaled-by-accumulation"},
     .stages = {"decay"},
-    .sentence = "the decay is multiplied by the number of micro-batches",
+    .sentence = "weight decay is multiplied by the number of micro-batches",
     .formula = "g + K λ p, or p (1 - lr K λ)",
-    .remedy = "do not multiply the decay by the {K} micro-batches: it is no gradient that adds up",
+    .remedy = "do not multiply the decay by the {K} micro-batches: it is not accumulated",
     .left = left,
 }};
 
@@ -226,9 +226,9 @@ const RegisterSuspect registered{{
     .name = "decay-per-microbatch",
     .faults = {"decay-per-microbatch"},
     .stages = {"decay"},
-    .sentence = "weight decay acts once for every micro-batch of the window",
+    .sentence = "weight decay is applied once per micro-batch, not once per window",
     .formula = "g + K λ p, or p (1 - lr λ)^K",
-    .remedy = "decay once a window, at the step, not with every micro-batch",
+    .remedy = "decay once per window, at the step, not with every micro-batch",
     .left = left,
 }};
 
@@ -249,7 +249,7 @@ const RegisterSuspect registered{{
     .name = "adam-vs-adamw-decay",
     .faults = {"adam-vs-adamw-decay"},
     .stages = {"decay"},
-    .sentence = "the gradient takes no l2 penalty, the parameter shrinks instead: the decay is decoupled",
+    .sentence = "weight decay is decoupled: the parameter shrinks, and the gradient gets no L2 penalty",
     .formula = "g = g, p (1 - lr λ)",
     .remedy = "use `torch.optim.Adam(weight_decay=…)`, which adds the decay to the gradient, or state `weight_decay` "
               "as decoupled",
@@ -277,7 +277,7 @@ const RegisterSuspect registered{{
     .name = "adamw-vs-adam-decay",
     .faults = {"adamw-vs-adam-decay"},
     .stages = {"decay"},
-    .sentence = "the gradient takes an l2 penalty where the parameter should shrink by itself",
+    .sentence = "weight decay is an L2 penalty in the gradient, but should be decoupled and shrink the parameter",
     .formula = "g + λ p, p = p",
     .remedy = "use `torch.optim.AdamW` in place of `Adam(weight_decay=…)`; or state `weight_decay` as l2",
     .left = left,

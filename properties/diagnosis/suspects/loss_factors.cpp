@@ -63,7 +63,7 @@ const RegisterSuspect registered{{
     .stages = {"loss"},
     .sentence = "the loss scale grows inside a window, so that its micro-batches carry different scales",
     .formula = "c = S_k / N",
-    .remedy = "call `scaler.update()` behind the window's step alone",
+    .remedy = "call `scaler.update()` only after the window's step",
     .left = left,
 }};
 
@@ -81,7 +81,7 @@ const RegisterSuspect registered{{
     .name = "scale-not-applied",
     .faults = {"scale-not-applied"},
     .stages = {"loss"},
-    .sentence = "the loss is not scaled, but the gradient is unscaled all the same",
+    .sentence = "the loss is not scaled, but its gradient is unscaled",
     .formula = "c = 1 / N",
     .remedy = "call `scaler.scale(loss).backward()`",
     .left = left,
@@ -105,9 +105,9 @@ const RegisterSuspect registered{{
     .name = "aux-loss-not-divided",
     .faults = {"aux-loss-not-divided"},
     .stages = {"loss"},
-    .sentence = "the smoothing term is added whole to every micro-batch, without the division that the main term gets",
+    .sentence = "the smoothing term is not divided like the main term: every micro-batch adds all of it",
     .formula = "l = main + K aux",
-    .remedy = "divide the added term as the main one is, before they are summed: `(main + aux) / K`",
+    .remedy = "divide the added term like the main one: `(main + aux) / K`",
     .left = left,
 }};
 

@@ -68,11 +68,11 @@ const std::vector<Otherwise>& cross_entropy_otherwise() {
        [](const R& r, I i) { return is_target(r, i) ? -r.factor * r.weight[i / r.features] : 0; }},
       {"cross_entropy", "d.y", "the logits stand for their softmax", "dy = c w (y - [target])",
        [](const R& r, I i) { return r.factor * r.weight[i / r.features] * (r.y[i] - is_target(r, i)); }},
-      {"cross_entropy", "d.y", "the weight is left out, ignored rows stay out", "dy = c (p - [target])",
+      {"cross_entropy", "d.y", "the weight is left out, but ignored rows stay ignored", "dy = c (p - [target])",
        [](const R& r, I i) { return r.weight[i / r.features] == 0 ? 0 : r.factor * (r.softmax[i] - is_target(r, i)); }},
       {"cross_entropy", "d.y", "ignored rows are not ignored", "dy = c (p - [target])",
        [](const R& r, I i) { return r.factor * (r.softmax[i] - is_target(r, i)); }},
-      {"cross_entropy", "d.y", "every class weighs as itself, not as the target", "dy = c w_j (p - [target])",
+      {"cross_entropy", "d.y", "each class has its own weight, not the target's", "dy = c w_j (p - [target])",
        [](const R& r, I i) {
          const bool ignored = r.weight[i / r.features] == 0;
          return ignored ? 0 : r.factor * r.class_weight[i % r.features] * (r.softmax[i] - is_target(r, i));
@@ -108,14 +108,14 @@ const std::vector<Otherwise>& mse_otherwise() {
        [](const R& r, I i) {
          return 2 * r.factor * r.weight[i / r.features] * (r.y[i] + r.target[i]) / double(r.features);
        }},
-      {"mse", "d.y", "only the sign of the difference is left", "dy = 2 c w sign(y - t) / F",
+      {"mse", "d.y", "only the sign of the difference is used", "dy = 2 c w sign(y - t) / F",
        [](const R& r, I i) {
          const double off = r.y[i] - r.target[i];
          return off == 0 ? 0 : std::copysign(2 * r.factor * r.weight[i / r.features] / double(r.features), off);
        }},
       {"mse", "d.y", "the weight of the row is left out", "dy = 2 c (y - t) / F",
        [](const R& r, I i) { return 2 * r.factor * (r.y[i] - r.target[i]) / double(r.features); }},
-      {"mse", "loss", "the size of the difference is added, not its square", "loss = w Σ |y - t| / F",
+      {"mse", "loss", "the absolute difference is summed, not its square", "loss = w Σ |y - t| / F",
        [](const R& r, I i) {
          double sum = 0;
          for (I j = 0; j < r.features; ++j) sum += std::fabs(r.y[i * r.features + j] - r.target[i * r.features + j]);
@@ -155,9 +155,9 @@ const RegisterSuspect registered{{
     .name = "loss-otherwise",
     .faults = {},
     .stages = {"loss"},
-    .sentence = "a term of the loss or of its gradient is missing, misplaced or another's",
+    .sentence = "a term of the loss or of its gradient is missing, misplaced or wrong",
     .formula = "dy = c w (softmax(y) - target), or 2 c w (y - t) / F, with one thing done otherwise",
-    .remedy = "correct that term of the loss, or call `F.cross_entropy` or `F.mse_loss` in its place",
+    .remedy = "correct that term of the loss, or call `F.cross_entropy` or `F.mse_loss`",
     .ways = ways,
 }};
 

@@ -61,7 +61,7 @@ const RegisterSuspect registered{{
     .name = "recompute-draws-again",
     .faults = {"recompute-draws-again"},
     .stages = {"backward"},
-    .sentence = "the forward pass that is run again for backward drops other elements than the first one did",
+    .sentence = "the recomputed forward pass of a checkpoint drops other elements than the first one",
     .formula = "x = forward by another mask",
     .remedy = "keep the random state in the checkpoint: `checkpoint(…, preserve_rng_state=True)`",
     .left = left,
@@ -97,7 +97,7 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
   const Case other = as_one_sequence(evidence.c);
   if (other.sequences == evidence.c.sequences) return all;
   Hypothesis way{{},
-                 "as if each micro-batch were one sequence: rows see the sequences before theirs",
+                 "attention treats each micro-batch as one sequence: rows see the sequences before theirs",
                  "A(i) = rows of the micro-batch",
                  0};
   way.left = what_if(evidence, other, evidence.trace, &way.bounds);
@@ -111,7 +111,7 @@ const RegisterSuspect registered{{
     .stages = {"forward", "backward"},
     .sentence = "attention sees the rows of other sequences of the micro-batch",
     .formula = "A(i) = rows of the micro-batch",
-    .remedy = "mask attention by sequence: pass each one's length (`cu_seqlens`) or a block mask",
+    .remedy = "mask attention by sequence: pass the sequences' lengths (`cu_seqlens`) or a block mask",
     .ways = ways,
 }};
 
@@ -154,8 +154,7 @@ std::optional<Values> positions_of(const Evidence& evidence, const HeldTensor& h
 
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   const std::string tensor = tap_name_of(evidence.check.tap).tensor, kind = failing_kind(evidence);
-  Hypothesis way{
-      {}, "positions count on over the sequences of a micro-batch, and do not begin again with each", "p_i = i", 0};
+  Hypothesis way{{}, "positions do not restart with each sequence of a micro-batch", "p_i = i", 0};
   if (tensor == "in.positions")
     for (const HeldTensor& held : evidence.held) way.left.push_back(positions_of(evidence, held));
   else if (affordable(evidence, 1) && (kind == kinds::rotary || kind == kinds::position_embedding))
@@ -168,9 +167,9 @@ const RegisterSuspect registered{{
     .name = "positions-run-on",
     .faults = {"positions-run-on"},
     .stages = {"forward", "backward"},
-    .sentence = "positions count on over the sequences of a micro-batch, and do not begin again with each",
+    .sentence = "positions do not restart with each sequence of a micro-batch",
     .formula = "p_i = i",
-    .remedy = "begin positions anew with every sequence: pass `position_ids`",
+    .remedy = "restart positions with every sequence: pass `position_ids`",
     .ways = ways,
 }};
 

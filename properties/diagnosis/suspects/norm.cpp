@@ -49,9 +49,9 @@ const RegisterSuspect registered{{
     .name = "norm-in-half",
     .faults = {"norm-in-half"},
     .stages = {"norm"},
-    .sentence = "the squares of the norm are formed and added in fp16",
+    .sentence = "the squares of the norm are computed and summed in fp16",
     .formula = "norm = √ Σ fp16(g²), rounded to fp16 after every term",
-    .remedy = "form and add the squares of the norm in fp32",
+    .remedy = "compute and sum the squares of the norm in fp32",
     .left = left,
 }};
 
@@ -71,7 +71,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "partial sums are read before their threads have written them",
     .formula = "norm = partial sums nobody has written, NaN",
-    .remedy = "wait for the threads that write the partial sums before they are read: a barrier is missing",
+    .remedy = "add a barrier between writing the partial sums and reading them",
     .left = left,
 }};
 
@@ -107,10 +107,9 @@ const RegisterSuspect registered{{
     .name = "clip-duplicate-count",
     .faults = {"clip-duplicate-count"},
     .stages = {"norm"},
-    .sentence = "a parameter that two owners share is counted twice in the norm",
+    .sentence = "the norm counts a shared parameter twice",
     .formula = "norm² = Σ |g_p|² + |g_q|²",
-    .remedy =
-        "count a parameter that several layers share once in the norm: pass `model.parameters()`, which names it once",
+    .remedy = "count a shared parameter once in the norm: pass `model.parameters()`, which yields it once",
     .left = left,
     .parameters = 1,
 }};
@@ -171,7 +170,7 @@ const RegisterSuspect registered{{
     .stages = {"norm"},
     .sentence = "the norm is that of the last parameter only: each overwrites the one before",
     .formula = "norm = |g_last|",
-    .remedy = "add up the squares of all parameters: each overwrites the one before",
+    .remedy = "add up the squares of all parameters, without overwriting those before",
     .left = left,
 }};
 
@@ -213,9 +212,9 @@ const RegisterSuspect registered{{
     .name = "reported-norm-still-scaled",
     .faults = {"reported-norm-still-scaled"},
     .stages = {"norm"},
-    .sentence = "the norm that is reported is that of the scaled gradient; the clip reads the right one",
+    .sentence = "the reported norm is that of the scaled gradient; the clip reads the unscaled one",
     .formula = "norm = S |g|, and the clip reads |g|",
-    .remedy = "report the norm behind `scaler.unscale_(optimizer)`",
+    .remedy = "report the norm after `scaler.unscale_(optimizer)`",
     .left = left,
 }};
 
@@ -247,9 +246,9 @@ const RegisterSuspect registered{{
     .name = "one-left-out",
     .faults = {},
     .stages = {"norm", "overflow_check"},
-    .sentence = "one of the parameters does not enter what is taken over all of them",
+    .sentence = "one parameter is left out of a stage over all parameters",
     .formula = "over all parameters but one",
-    .remedy = "take all parameters into it: one is missing from the list",
+    .remedy = "include all parameters: one is missing from the list",
     .ways = ways,
 }};
 

@@ -145,9 +145,10 @@ std::vector<NormalisedAs> statistics_otherwise() {
       with("the variance is the unbiased one", "var = Σ (x - mean)² / (n - 1)",
            [](As& a) { a.variance_count_less = 1; }),
       with("the variance divides by n + 1", "var = Σ (x - mean)² / (n + 1)", [](As& a) { a.variance_count_less = -1; }),
-      with("the variance is taken about zero", "var = Σ x² / n", [](As& a) { a.centred_variance = false; }),
+      with("the variance is taken about zero, not about the mean", "var = Σ x² / n",
+           [](As& a) { a.centred_variance = false; }),
       with("the mean is not subtracted", "x̂ = x rstd", [](As& a) { a.keeps_mean = true; }),
-      with("eps is added to the root, not under it", "rstd = 1 / (√var + eps)",
+      with("eps is added outside the square root", "rstd = 1 / (√var + eps)",
            [](As& a) { a.rstd = [](double v, double eps) { return 1 / (std::sqrt(v) + eps); }; }),
       with("eps is left out", "rstd = 1 / √var",
            [](As& a) { a.rstd = [](double v, double) { return 1 / std::sqrt(v); }; }),
@@ -157,11 +158,11 @@ std::vector<NormalisedAs> statistics_otherwise() {
            [](As& a) { a.rstd = [](double v, double eps) { return 1 / std::sqrt(v - eps); }; }),
       with("the larger of variance and eps is taken", "rstd = 1 / √max(var, eps)",
            [](As& a) { a.rstd = [](double v, double eps) { return 1 / std::sqrt(std::fmax(v, eps)); }; }),
-      with("the variance is not rooted", "rstd = 1 / (var + eps)",
+      with("the square root of the variance is left out", "rstd = 1 / (var + eps)",
            [](As& a) { a.rstd = [](double v, double eps) { return 1 / (v + eps); }; }),
-      with("it multiplies by the deviation, not by its inverse", "rstd = √(var + eps)",
+      with("x is multiplied by the standard deviation, not divided by it", "rstd = √(var + eps)",
            [](As& a) { a.rstd = [](double v, double eps) { return std::sqrt(v + eps); }; }),
-      with("nothing is divided by the deviation", "rstd = 1",
+      with("the division by the standard deviation is left out", "rstd = 1",
            [](As& a) { a.rstd = [](double, double) { return 1.0; }; })};
 }
 
@@ -169,7 +170,7 @@ std::vector<NormalisedAs> gradients_otherwise() {
   using As = NormalisedAs;
   return {with("the mean of the gradient is not subtracted", "dx = rstd (g - x̂ mean(g x̂))", [](As& a) { a.a = 0; }),
           with("the gradient through the variance is left out", "dx = rstd (g - mean(g))", [](As& a) { a.b = 0; }),
-          with("the statistics are held for constants", "dx = rstd g", [](As& a) { a.a = a.b = 0; }),
+          with("the statistics are treated as constants", "dx = rstd g", [](As& a) { a.a = a.b = 0; }),
           with("the mean of the gradient is added", "dx = rstd (g + mean(g) - x̂ mean(g x̂))", [](As& a) { a.a = -1; }),
           with("the gradient through the variance has the other sign", "dx = rstd (g - mean(g) + x̂ mean(g x̂))",
                [](As& a) { a.b = -1; }),
@@ -179,14 +180,14 @@ std::vector<NormalisedAs> gradients_otherwise() {
                [](As& a) { a.a = 2; }),
           with("the gradient through the variance is halved", "dx = rstd (g - mean(g) - x̂ mean(g x̂) / 2)",
                [](As& a) { a.b = 0.5; }),
-          with("sums are taken for means", "dx = rstd (g - Σ g - x̂ Σ g x̂)", [](As& a) { a.sum_for_mean = 1; }),
+          with("sums are used in place of means", "dx = rstd (g - Σ g - x̂ Σ g x̂)", [](As& a) { a.sum_for_mean = 1; }),
           with("the weight is left out", "g = dy", [](As& a) { a.weighted = false; }),
-          with("nothing is divided by the deviation", "dx = g - mean(g) - x̂ mean(g x̂)",
+          with("the division by the standard deviation is left out", "dx = g - mean(g) - x̂ mean(g x̂)",
                [](As& a) { a.powers_of_rstd = 0; }),
-          with("it is divided by the deviation twice", "dx = rstd² (g - mean(g) - x̂ mean(g x̂))",
+          with("the gradient is divided by the standard deviation twice", "dx = rstd² (g - mean(g) - x̂ mean(g x̂))",
                [](As& a) { a.powers_of_rstd = 2; }),
-          with("the weight's gradient takes x for x̂", "dγ = Σ dy x", [](As& a) { a.raw_x = true; }),
-          with("the weight's gradient is not divided by the deviation", "dγ = Σ dy (x - mean)",
+          with("the weight's gradient uses x in place of x̂", "dγ = Σ dy x", [](As& a) { a.raw_x = true; }),
+          with("the weight's gradient is not divided by the standard deviation", "dγ = Σ dy (x - mean)",
                [](As& a) { a.centred_x = true; })};
 }
 
@@ -206,9 +207,9 @@ const RegisterSuspect registered{{
     .name = "normalised-otherwise",
     .faults = {},
     .stages = {"forward", "backward"},
-    .sentence = "a term of the normalisation is missing, misplaced or counts otherwise",
+    .sentence = "a term of the normalisation is missing, misplaced or has another factor",
     .formula = "y = γ (x - mean) rstd + β, or its gradient, with one thing done otherwise",
-    .remedy = "correct that term, or call `F.layer_norm`, `F.rms_norm` or `F.batch_norm` in its place",
+    .remedy = "correct that term, or call `F.layer_norm`, `F.rms_norm` or `F.batch_norm`",
     .ways = ways,
 }};
 

@@ -21,7 +21,7 @@ const RegisterSuspect registered{{
     .name = "update-lost-in-bf16",
     .faults = {"update-lost-in-bf16"},
     .stages = {"optimizer"},
-    .sentence = "the optimizer updates bf16 parameters: what is below half a unit of their last place is lost",
+    .sentence = "the optimizer updates bf16 parameters: updates below half an ulp of theirs are lost",
     .formula = "p = bf16(p - lr v)",
     .remedy = "step on fp32 parameters, and cast them to bf16 for the layers",
     .left = left,
@@ -46,9 +46,9 @@ const RegisterSuspect registered{{
     .name = "dampening-on-first-step",
     .faults = {"dampening-on-first-step"},
     .stages = {"optimizer"},
-    .sentence = "the first step, which has no buffer yet, is dampened like all others",
+    .sentence = "the first step is dampened, although it has no momentum buffer yet",
     .formula = "v = (1 - d) g at the first step",
-    .remedy = "take the gradient whole at the first step, as `torch.optim.SGD` does",
+    .remedy = "do not dampen the gradient in the first step, as `torch.optim.SGD` does not",
     .left = left,
 }};
 
@@ -68,7 +68,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the momentum is cleared before every step",
     .formula = "m = 0",
-    .remedy = "keep one optimizer over all windows: making it anew, or emptying its state, clears the momentum",
+    .remedy = "keep one optimizer for all windows: a new optimizer, or an emptied state, has no momentum",
     .left = left,
 }};
 
@@ -93,9 +93,9 @@ const RegisterSuspect registered{{
     .name = "momentum-on-the-gradient",
     .faults = {"momentum-on-the-gradient"},
     .stages = {"optimizer"},
-    .sentence = "the coefficient of momentum stands at the gradient, not at the buffer",
+    .sentence = "the momentum coefficient multiplies the gradient, not the momentum buffer",
     .formula = "v = v + μ g",
-    .remedy = "multiply the momentum buffer, not the gradient, by the coefficient: `v = mu * v + g`",
+    .remedy = "multiply the momentum buffer by the coefficient: `v = mu * v + g`",
     .left = left,
 }};
 
@@ -146,9 +146,9 @@ const RegisterSuspect registered{{
     .name = "zero-gradient-skipped",
     .faults = {"zero-gradient-skipped"},
     .stages = {"optimizer"},
-    .sentence = "a parameter whose gradient is zero is taken for unused: neither momentum nor decay moves it",
+    .sentence = "a parameter with a zero gradient is skipped: neither momentum nor weight decay updates it",
     .formula = "p = p where g = 0",
-    .remedy = "step parameters whose gradient is zero as well: momentum and decay move them",
+    .remedy = "update parameters with a zero gradient too: momentum and weight decay change them",
     .left = left,
 }};
 
@@ -167,10 +167,10 @@ const RegisterSuspect registered{{
     .name = "stale-weight-cast",
     .faults = {"stale-weight-cast"},
     .stages = {"cast"},
-    .sentence = "the copy of the weights that the layers read is never refreshed",
+    .sentence = "the copy of the weights that the layers read is never updated",
     .formula = "w = the first window's copy",
-    .remedy = "make the 16-bit copy of the weights anew after every step (autocast: leave its context between windows, "
-              "or `cache_enabled=False`)",
+    .remedy = "update the 16-bit copy of the weights after every step (autocast: leave its context between windows, or "
+              "`cache_enabled=False`)",
     .left = left,
 }};
 

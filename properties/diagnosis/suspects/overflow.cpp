@@ -23,9 +23,9 @@ const RegisterSuspect registered{{
     .name = "scaler-counter-kept-on-overflow",
     .faults = {"scaler-counter-kept-on-overflow"},
     .stages = {"scaler"},
-    .sentence = "the count of clean windows goes on through an overflow",
+    .sentence = "the scaler's count of clean windows is not reset at an overflow",
     .formula = "count + 1 in a skipped window",
-    .remedy = "set the count of clean windows to 0 at an overflow",
+    .remedy = "reset the count of clean windows to 0 at an overflow",
     .left = left,
 }};
 
@@ -63,9 +63,9 @@ const RegisterSuspect registered{{
     .name = "scaler-counts-microbatches",
     .faults = {"scaler-counts-microbatches"},
     .stages = {"scaler"},
-    .sentence = "the loss scaler is updated once for every micro-batch, not once a window",
+    .sentence = "the loss scaler is updated once per micro-batch, not once per window",
     .formula = "K updates a window",
-    .remedy = "call `scaler.update()` once a window, behind `scaler.step(optimizer)`",
+    .remedy = "call `scaler.update()` once per window, after `scaler.step(optimizer)`",
     .left = left,
 }};
 
@@ -83,7 +83,7 @@ const RegisterSuspect registered{{
     .name = "scaler-state-not-restored",
     .faults = {"scaler-state-not-restored"},
     .stages = {"scaler"},
-    .sentence = "a run that goes on from a checkpoint starts the count of its scaler anew",
+    .sentence = "a run resumed from a checkpoint restarts the scaler's count",
     .formula = "count of the first window = 0",
     .remedy = "save and load `scaler.state_dict()` with the checkpoint",
     .left = left,
@@ -110,7 +110,7 @@ const RegisterSuspect registered{{
     .name = "overflow-flag-cleared-late",
     .faults = {"overflow-flag-cleared-late"},
     .stages = {"overflow_check"},
-    .sentence = "the flag is cleared after the first parameter was checked: an overflow there is not seen",
+    .sentence = "the overflow flag is cleared after the first parameter was checked: its overflow is missed",
     .formula = "found = any other parameter is not finite",
     .remedy = "clear the overflow flag before the first parameter is checked",
     .left = left,
@@ -160,7 +160,7 @@ const RegisterSuspect registered{{
     .stages = {"overflow_check"},
     .sentence = "only the last micro-batch is checked for overflow",
     .formula = "found = last s_k is not finite",
-    .remedy = "look for infinities in the accumulated gradient, not in the last micro-batch's",
+    .remedy = "check the accumulated gradient for infinities, not the last micro-batch's",
     .left = left,
 }};
 
@@ -195,7 +195,7 @@ const RegisterSuspect registered{{
     .name = "norm-of-own-stage",
     .faults = {"norm-of-own-stage"},
     .stages = {"norm"},
-    .sentence = "each stage of the pipeline clips by the norm of its own layers alone",
+    .sentence = "each stage of the pipeline clips by the norm of its own layers only",
     .formula = "norm of g_p",
     .remedy = "sum the squares over the pipeline's stages before the clip",
     .left = left,
@@ -216,9 +216,9 @@ const RegisterSuspect registered{{
     .name = "stages-skip-apart",
     .faults = {"stages-skip-apart"},
     .stages = {"agree"},
-    .sentence = "each stage of the pipeline acts upon the overflow that it found itself",
+    .sentence = "each stage of the pipeline skips the step only on its own overflow",
     .formula = "found_p",
-    .remedy = "let all stages of the pipeline skip where one found an overflow",
+    .remedy = "skip the step on all stages of the pipeline when one finds an overflow",
     .left = left,
 }};
 

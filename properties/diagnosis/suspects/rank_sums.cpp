@@ -129,7 +129,7 @@ const RegisterSuspect registered{{
     .name = "average-divides-by-elements",
     .faults = {"average-divides-by-elements"},
     .stages = {"reduce"},
-    .sentence = "the average over ranks divides by the number of elements that travel",
+    .sentence = "the average over ranks divides by the number of elements sent, not of ranks",
     .formula = "R G / elements",
     .remedy = "divide the sum over ranks by their number, `dist.get_world_size()`, not by its elements",
     .left = left,
@@ -163,9 +163,9 @@ const RegisterSuspect registered{{
     .name = "first-rank-broadcast",
     .faults = {"first-rank-broadcast"},
     .stages = {"reduce"},
-    .sentence = "nothing was summed over ranks: all hold the numbers of one, as after a broadcast",
+    .sentence = "gradients were not summed over ranks: all ranks hold those of one, as after a broadcast",
     .formula = "x_s",
-    .remedy = "add up the gradients, `dist.all_reduce`, where they are broadcast now",
+    .remedy = "sum the gradients with `dist.all_reduce` in place of a broadcast",
     .left = left,
 }};
 
@@ -193,7 +193,7 @@ const RegisterSuspect registered{{
     .name = "last-bucket-not-flushed",
     .faults = {"last-bucket-not-flushed"},
     .stages = {"reduce"},
-    .sentence = "nothing was summed over ranks here, as where the last bucket is not sent: each keeps its own numbers",
+    .sentence = "some gradients were not summed over ranks, as when the last bucket is not sent",
     .formula = "x_r",
     .remedy = "wait until the last bucket is sent before the step reads its gradients",
     .left = left,
@@ -224,9 +224,9 @@ const RegisterSuspect registered{{
     .name = "reduced-in-the-first-micro-batch",
     .faults = {"reduced-in-the-first-micro-batch"},
     .stages = {"reduce"},
-    .sentence = "the ranks were summed behind the first micro-batch; each adds the rest of its own alone",
+    .sentence = "gradients were summed over ranks after the first micro-batch; each rank adds only its own rest",
     .formula = "sum_r s_r1 + sum_k>1 s_rk",
-    .remedy = "sum over ranks behind the window's last micro-batch: `with model.no_sync():` around all others",
+    .remedy = "sum over ranks after the window's last micro-batch: `with model.no_sync():` around all others",
     .left = left,
 }};
 
@@ -248,7 +248,7 @@ const RegisterSuspect registered{{
     .name = "stale-narrow-gradients-reduced",
     .faults = {"stale-narrow-gradients-reduced"},
     .stages = {"reduce"},
-    .sentence = "the last micro-batch's gradients were summed over ranks in the place of the buffers",
+    .sentence = "the last micro-batch's gradients were summed over ranks, not the accumulated ones",
     .formula = "sum_r s_rK",
     .remedy = "sum the accumulated gradients over ranks, not the last micro-batch's",
     .left = left,
@@ -269,8 +269,8 @@ Hypothesis with_share(const Evidence& evidence, std::size_t rank, double factor)
     add_to(*left, *part, factor);
   }
   const std::string number = std::to_string(rank);
-  way.sentence = factor < 0 ? "the sum over ranks lacks what rank " + number + " handed over"
-                            : "the sum over ranks holds twice what rank " + number + " handed over";
+  way.sentence = factor < 0 ? "the sum over ranks lacks what rank " + number + " contributed"
+                            : "the sum over ranks counts twice what rank " + number + " contributed";
   way.formula = (factor < 0 ? "G - x_" : "G + x_") + number;
   return way;
 }
@@ -287,7 +287,7 @@ const RegisterSuspect registered{{
     .name = "one-rank-miscounted",
     .faults = {},
     .stages = {"reduce"},
-    .sentence = "the sum over ranks lacks one rank's numbers, or holds them twice",
+    .sentence = "the sum over ranks lacks one rank's gradients, or counts them twice",
     .formula = "G - x_r, G + x_r",
     .remedy = "let every rank take part in every sum once",
     .ways = ways,

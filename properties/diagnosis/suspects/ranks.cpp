@@ -36,7 +36,7 @@ const RegisterSuspect registered{{
     .name = "own-rank-denominator",
     .faults = {"own-rank-denominator"},
     .stages = {"loss"},
-    .sentence = "every rank divides by its own items and the ranks, and nobody by the items of all",
+    .sentence = "every rank divides by its own items and the number of ranks, not by the items of all ranks",
     .formula = "c = S / (R n_r), times R where the sum is divided by it",
     .remedy = "divide by the items of all ranks: sum the counts by `dist.all_reduce` before the loss is divided",
     .left = left,
@@ -56,7 +56,7 @@ const RegisterSuspect registered{{
     .name = "ranks-multiplied-in-twice",
     .faults = {"ranks-multiplied-in-twice"},
     .stages = {"loss"},
-    .sentence = "the loss is multiplied by the number of ranks, whose gradients are summed and not averaged",
+    .sentence = "the loss is multiplied by the number of ranks, but gradients are summed, not averaged",
     .formula = "c = R S / N",
     .remedy = "multiply the loss by the number of ranks only where their gradients are averaged",
     .left = left,
@@ -82,9 +82,9 @@ const RegisterSuspect registered{{
     .name = "tail-rows-never-dealt",
     .faults = {"tail-rows-never-dealt"},
     .stages = {"loss"},
-    .sentence = "a rank's micro-batches beyond the fewest of any rank count for nothing",
+    .sentence = "a rank's micro-batches beyond the fewest of any rank are not counted",
     .formula = "c = 0 for k > min K_r",
-    .remedy = "deal the last micro-batches to ranks as well, or drop them on every rank (`drop_last=True`)",
+    .remedy = "deal out the last micro-batches too, or drop them on every rank (`drop_last=True`)",
     .left = left,
 }};
 
@@ -108,9 +108,9 @@ const RegisterSuspect registered{{
     .name = "overflow-seen-by-one-rank",
     .faults = {"overflow-seen-by-one-rank"},
     .stages = {"overflow_check", "agree"},
-    .sentence = "a rank looks for an overflow in what it handed over, not in the sum over ranks",
+    .sentence = "a rank checks its own gradients for overflow, not their sum over ranks",
     .formula = "found = any not finite of x_r",
-    .remedy = "look for infinities in the gradients that were summed over ranks",
+    .remedy = "check the gradients summed over ranks for infinities",
     .left = left,
 }};
 
@@ -130,10 +130,10 @@ const RegisterSuspect registered{{
     .name = "rate-steps-by-ranks",
     .faults = {"rate-steps-by-ranks"},
     .stages = {"schedule"},
-    .sentence = "the schedule counts a step for every rank",
+    .sentence = "the schedule steps once per rank, not once per window",
     .formula = "t + R",
     .remedy =
-        "step the schedule once a window, not once for each rank (Accelerate: `split_batches`, or do not prepare it)",
+        "step the schedule once per window, not once per rank (Accelerate: `split_batches`, or do not prepare it)",
     .left = left,
 }};
 
@@ -159,9 +159,9 @@ const RegisterSuspect registered{{
     .name = "parameters-not-broadcast",
     .faults = {},
     .stages = {"cast"},
-    .sentence = "the rank began with parameters of its own: nobody handed it those of rank 0",
+    .sentence = "the rank began with its own parameters: those of rank 0 were not broadcast to it",
     .formula = "p_r",
-    .remedy = "hand rank 0's parameters to all before the first window, as DDP does when it is made",
+    .remedy = "broadcast rank 0's parameters before the first window, as DDP does when it is constructed",
     .left = left,
 }};
 
@@ -192,9 +192,9 @@ const RegisterSuspect registered{{
     .name = "no-sync-inverted",
     .faults = {},
     .stages = {"accumulate"},
-    .sentence = "the ranks are summed behind an earlier micro-batch than the window's last",
+    .sentence = "gradients are summed over ranks before the window's last micro-batch",
     .formula = "A = D(sum_r A_r) before k = K",
-    .remedy = "sum over ranks behind the window's last micro-batch alone: `with model.no_sync():` around all others",
+    .remedy = "sum over ranks only after the window's last micro-batch: `with model.no_sync():` around all others",
     .left = left,
 }};
 
@@ -238,9 +238,9 @@ const RegisterSuspect registered{{
     .name = "updated-shard-not-gathered",
     .faults = {},
     .stages = {"optimizer"},
-    .sentence = "the rank keeps parameters as they were before the step: what another rank moved did not come back",
+    .sentence = "the rank keeps parameters from before the step: another rank's updates were not gathered",
     .formula = "p before the step",
-    .remedy = "gather every rank's updated pieces behind the step",
+    .remedy = "gather every rank's updated shards after the step",
     .left = left,
 }};
 

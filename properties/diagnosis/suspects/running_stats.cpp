@@ -21,7 +21,7 @@ const RegisterSuspect registered{{
     .name = "biased-running-variance",
     .faults = {"biased-running-variance"},
     .stages = {"running_stats"},
-    .sentence = "the running variance takes the biased variance of the batch, without n / (n - 1)",
+    .sentence = "the running variance is updated with the biased variance of the batch, without n / (n - 1)",
     .formula = "r = (1 - m) r + m v",
     .remedy = "multiply the batch's variance by n / (n - 1) before it enters the running one",
     .left = left,
@@ -43,9 +43,9 @@ const RegisterSuspect registered{{
     .name = "bn-momentum-swapped",
     .faults = {"bn-momentum-swapped"},
     .stages = {"running_stats"},
-    .sentence = "the running statistics weigh old and new the wrong way round",
+    .sentence = "the weights of old and new running statistics are swapped",
     .formula = "r = m r + (1 - m) v",
-    .remedy = "weigh the new statistics by momentum and the old by 1 - momentum",
+    .remedy = "weight the new statistics by momentum and the old by 1 - momentum",
     .left = left,
 }};
 
@@ -67,9 +67,9 @@ const RegisterSuspect registered{{
     .name = "bn-running-k-updates",
     .faults = {"bn-running-k-updates"},
     .stages = {"running_stats"},
-    .sentence = "the window's statistics move the running values once for every micro-batch",
+    .sentence = "the running statistics are updated with the window's once per micro-batch, not once",
     .formula = "r = (1 - m)^K r + (1 - (1 - m)^K) v",
-    .remedy = "move the running statistics once a window, not once a micro-batch",
+    .remedy = "update the running statistics once per window, not once per micro-batch",
     .left = left,
 }};
 
@@ -89,9 +89,9 @@ const RegisterSuspect registered{{
     .name = "statistics-moved-twice",
     .faults = {"bn-double-update-recompute"},
     .stages = {"running_stats"},
-    .sentence = "the running statistics move twice, as where the forward pass is run again",
+    .sentence = "the running statistics are updated twice, as when the forward pass is recomputed",
     .formula = "r = (1 - m)² r + m (2 - m) v",
-    .remedy = "keep running statistics still while a checkpoint runs the forward pass again",
+    .remedy = "do not update running statistics while a checkpoint recomputes the forward pass",
     .left = left,
 }};
 
@@ -114,9 +114,9 @@ const RegisterSuspect registered{{
     .name = "running-values-restored-on-skip",
     .faults = {"running-values-restored-on-skip"},
     .stages = {"running_stats"},
-    .sentence = "a window that is skipped takes its running statistics back",
+    .sentence = "a skipped window restores the running statistics from before it",
     .formula = "r after a skipped window = r before it",
-    .remedy = "keep the running statistics of a window that is skipped",
+    .remedy = "keep the running statistics of a skipped window",
     .left = left,
 }};
 
@@ -148,7 +148,7 @@ const RegisterSuspect registered{{
     .name = "buffers-not-synchronised",
     .faults = {"buffers-not-synchronised"},
     .stages = {"running_stats"},
-    .sentence = "a rank keeps the running values that its own micro-batches moved, and not the first rank's",
+    .sentence = "a rank keeps its own running statistics, not rank 0's",
     .formula = "r_rank = what it left itself",
     .remedy = "broadcast the running values from rank 0 at every window (DDP: `broadcast_buffers=True`)",
     .left = left,
@@ -174,7 +174,7 @@ const RegisterSuspect registered{{
     .name = "synchronised-backward-stays-local",
     .faults = {"synchronised-backward-stays-local"},
     .stages = {"sync_statistics"},
-    .sentence = "synchronised BatchNorm's backward takes the sums of a rank's own rows for those of all",
+    .sentence = "SyncBatchNorm's backward uses the sums over a rank's own rows, not over all ranks",
     .formula = "Σ dy, Σ dy h over the rank's rows",
     .remedy = "sum BatchNorm's two backward sums over ranks",
     .left = left,
@@ -195,7 +195,7 @@ const RegisterSuspect registered{{
     .name = "statistics-stay-local",
     .faults = {},
     .stages = {"sync_statistics"},
-    .sentence = "a rank takes the mean and variance of its own rows for those of all",
+    .sentence = "a rank uses the mean and variance of its own rows, not of all ranks",
     .formula = "mean and var over the rank's rows",
     .remedy = "take the statistics of all ranks: `torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)`",
     .left = left,

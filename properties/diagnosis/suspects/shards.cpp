@@ -34,7 +34,7 @@ const RegisterSuspect registered{{
     .name = "norm-of-own-shard",
     .faults = {"norm-of-own-shard"},
     .stages = {"norm"},
-    .sentence = "each rank clips by the norm of its own pieces alone",
+    .sentence = "each rank clips by the norm of its own shards only",
     .formula = "norm of g_r",
     .remedy = "sum the squares over ranks before the root (FSDP: `model.clip_grad_norm_`; DTensors: "
               "`torch.nn.utils.clip_grad_norm_`)",
@@ -57,9 +57,9 @@ const RegisterSuspect registered{{
     .name = "replicated-counted-by-every-rank",
     .faults = {"replicated-counted-by-every-rank"},
     .stages = {"norm"},
-    .sentence = "the norm over ranks counts every piece once for each rank",
+    .sentence = "the norm over ranks counts every gradient once per rank",
     .formula = "norm of R copies of g",
-    .remedy = "count pieces that every rank holds once in the norm over ranks",
+    .remedy = "count gradients that every rank holds only once in the norm over ranks",
     .left = left,
 }};
 
@@ -87,7 +87,7 @@ const RegisterSuspect registered{{
     .stages = {"all_gather"},
     .sentence = "layers read the parameters that were gathered for the first window",
     .formula = "p of w0",
-    .remedy = "gather the parameters anew after every step",
+    .remedy = "gather the parameters again after every step",
     .left = left,
 }};
 
@@ -112,9 +112,9 @@ const RegisterSuspect registered{{
     .name = "replicas-never-meet",
     .faults = {"replicas-never-meet"},
     .stages = {"reduce"},
-    .sentence = "the groups that keep the same pieces never add up what they have: each trains on its own rows",
+    .sentence = "gradients are not summed over the groups with the same shards: each group trains on its own rows",
     .formula = "own group's sum",
-    .remedy = "sum over the groups that keep the same pieces as well",
+    .remedy = "sum gradients over the groups with the same shards too",
     .left = left,
 }};
 
@@ -229,7 +229,7 @@ const RegisterSuspect registered{{
     .name = "padding-counted-as-loaded",
     .faults = {"padding-counted-as-loaded"},
     .stages = {"checkpoint"},
-    .sentence = "a bucket's padding counts among what was loaded, and as many of its last elements stay as they were",
+    .sentence = "a bucket's padding is counted as loaded: as many of its last elements are not loaded",
     .formula = "the first elements of a bucket alone",
     .remedy = "count elements without the padding when a bucket is loaded",
     .left = left,
@@ -268,9 +268,9 @@ const RegisterSuspect registered{{
     .name = "empty-shard-forgotten",
     .faults = {"empty-shard-forgotten"},
     .stages = {"checkpoint"},
-    .sentence = "ranks that have no piece of a parameter are not counted, and those behind them read another's",
+    .sentence = "ranks without a shard of a parameter are not counted, and later ranks read another rank's shard",
     .formula = "piece r + ranks without one in front",
-    .remedy = "count ranks without a piece as well when a rank finds its place in the checkpoint",
+    .remedy = "count ranks without a shard too when a rank's place in the checkpoint is computed",
     .left = left,
 }};
 

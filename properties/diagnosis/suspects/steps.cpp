@@ -28,7 +28,7 @@ const RegisterSuspect registered{{
     .name = "update-count-off-by-one",
     .faults = {"update-count-off-by-one"},
     .stages = {"optimizer"},
-    .sentence = "the schedule counts one step more than the run will take",
+    .sentence = "the schedule's total is one step more than the run takes",
     .formula = "rate of (t - warmup) / (total + 1 - warmup)",
     .remedy = "give the schedule the number of steps that the run takes: micro-batches / {K}, rounded as the loop does",
     .left = left,
@@ -49,9 +49,9 @@ const RegisterSuspect registered{{
     .name = "sched-per-microbatch",
     .faults = {"sched-per-microbatch"},
     .stages = {"schedule"},
-    .sentence = "the schedule moves once for every micro-batch",
+    .sentence = "the schedule steps once per micro-batch",
     .formula = "t + K a window",
-    .remedy = "call `scheduler.step()` once a window, behind `optimizer.step()`, not with every micro-batch",
+    .remedy = "call `scheduler.step()` once per window, after `optimizer.step()`, not with every micro-batch",
     .left = left,
 }};
 
@@ -73,7 +73,7 @@ const RegisterSuspect registered{{
     .stages = {"schedule"},
     .sentence = "the schedule also counts windows that were skipped",
     .formula = "t + 1 in a skipped window",
-    .remedy = "step the schedule only where the optimizer stepped: `scaler.get_scale()` falls where it did not",
+    .remedy = "step the schedule only if the optimizer stepped: `scaler.get_scale()` falls if it did not",
     .left = left,
 }};
 
@@ -95,9 +95,9 @@ const RegisterSuspect registered{{
     .name = "bias-correction-stuck",
     .faults = {"bias-correction-stuck"},
     .stages = {"optimizer"},
-    .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
+    .sentence = "the optimizer's step count never grows: the bias correction stays that of the first step",
     .formula = "t = t of the first window",
-    .remedy = "count every step of the optimizer: keep its `state[\"step\"]` from step to step",
+    .remedy = "count every step of the optimizer: keep its `state[\"step\"]` between steps",
     .left = left,
 }};
 
@@ -119,7 +119,7 @@ const RegisterSuspect registered{{
     .name = "step-not-restored",
     .faults = {"step-not-restored"},
     .stages = {"optimizer"},
-    .sentence = "a run that goes on from a checkpoint counts its steps from zero",
+    .sentence = "a run resumed from a checkpoint counts its steps from zero",
     .formula = "t = t - t of the checkpoint",
     .remedy = "save and load `optimizer.state_dict()` with the checkpoint",
     .left = left,
@@ -145,7 +145,7 @@ const RegisterSuspect registered{{
     .name = "state-advances-on-skip",
     .faults = {"state-advances-on-skip"},
     .stages = {"optimizer"},
-    .sentence = "the optimizer runs in a window that overflowed, on a gradient that is not finite",
+    .sentence = "the optimizer steps in a window that overflowed, with a non-finite gradient",
     .formula = "p = p - lr g, where nothing should move",
     .remedy = "skip the whole step where the gradient is not finite: `scaler.step(optimizer)`, not `optimizer.step()`",
     .left = left,
@@ -167,7 +167,7 @@ const RegisterSuspect registered{{
     .stages = {"optimizer"},
     .sentence = "the optimizer counts micro-batches as steps",
     .formula = "t = (t + 1) K - 1",
-    .remedy = "count a step a window: advance the optimizer's step count at `optimizer.step()` alone",
+    .remedy = "count one step per window: advance the optimizer's step count only at `optimizer.step()`",
     .left = left,
 }};
 
@@ -203,9 +203,9 @@ const RegisterSuspect registered{{
     .name = "step-taken-as",
     .faults = {},
     .stages = {"decay", "optimizer", "schedule"},
-    .sentence = "the stage counts one step more or less than were taken",
+    .sentence = "the stage counts one step too many or too few",
     .formula = "t + 1, or t - 1",
-    .remedy = "step the schedule once behind each `optimizer.step()`: it counts one more or less",
+    .remedy = "step the schedule once after each `optimizer.step()`",
     .ways = ways,
 }};
 

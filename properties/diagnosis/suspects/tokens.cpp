@@ -67,9 +67,9 @@ const RegisterSuspect registered{{
     .name = "tokens-counted-before-shift",
     .faults = {"tokens-counted-before-shift"},
     .stages = {"count", "loss"},
-    .sentence = "labels are counted before the shift, which takes each sequence's first one out",
+    .sentence = "labels are counted before the shift, which drops each sequence's first label",
     .formula = "N = labels that are not ignored",
-    .remedy = "count the labels behind the shift: `(labels[:, 1:] != -100).sum()`",
+    .remedy = "count the labels after the shift: `(labels[:, 1:] != -100).sum()`",
     .left = left,
 }};
 
@@ -90,9 +90,9 @@ const RegisterSuspect registered{{
     .name = "boundaries-subtracted-twice",
     .faults = {"boundaries-subtracted-twice"},
     .stages = {"count", "loss"},
-    .sentence = "one label a sequence is taken off the count, though the shift has left it out already",
+    .sentence = "one label per sequence is subtracted from the count, although the shift already drops it",
     .formula = "N - sequences for N",
-    .remedy = "count the labels that are left after the shift, and take nothing off once more",
+    .remedy = "count the labels after the shift, and subtract nothing",
     .left = left,
 }};
 
@@ -110,10 +110,10 @@ const RegisterSuspect registered{{
     .name = "labels-not-shifted",
     .faults = {"labels-not-shifted"},
     .stages = {"loss"},
-    .sentence = "labels are not shifted: every token is scored by itself",
+    .sentence = "labels are not shifted: every token is scored against itself",
     .formula = "t_i = label i",
-    .remedy = "score each token by the next label, `logits[:, :-1]` by `labels[:, 1:]`; pass labels that are not "
-              "shifted yet to a model that shifts them",
+    .remedy = "score each token against the next label, `logits[:, :-1]` against `labels[:, 1:]`; pass unshifted "
+              "labels to a model that shifts them",
     .left = left,
 }};
 
@@ -133,9 +133,9 @@ const RegisterSuspect registered{{
     .name = "shifted-twice",
     .faults = {"shifted-twice"},
     .stages = {"loss"},
-    .sentence = "labels are shifted twice: every token is scored by the one after the next",
+    .sentence = "labels are shifted twice: every token is scored against the one after the next",
     .formula = "t_i = label i + 2",
-    .remedy = "pass labels that are not shifted to a model that shifts them itself",
+    .remedy = "pass unshifted labels to a model that shifts them itself",
     .left = left,
 }};
 
@@ -157,9 +157,9 @@ const RegisterSuspect registered{{
     .name = "shift-crosses-sequences",
     .faults = {"shift-crosses-sequences"},
     .stages = {"loss"},
-    .sentence = "the shift crosses sequences: the last token of one is scored by the first label of the next",
+    .sentence = "the shift crosses sequences: the last token of one is scored against the first label of the next",
     .formula = "t_i = label i + 1, of whatever sequence",
-    .remedy = "shift labels inside of each sequence, and ignore each one's last token",
+    .remedy = "shift labels within each sequence, and ignore each one's last token",
     .left = left,
 }};
 
@@ -207,9 +207,9 @@ const RegisterSuspect registered{{
     .name = "embedding-last-occurrence",
     .faults = {"embedding-last-occurrence"},
     .stages = {"backward"},
-    .sentence = "of several rows with one token the last one's gradient is stored, and none is added",
+    .sentence = "rows with the same token overwrite each other's gradient: only the last one counts",
     .formula = "dW_t = dy of the last row of t",
-    .remedy = "add the gradients of all rows with one token: `index_add_`, not an assignment by index",
+    .remedy = "add the gradients of all rows with the same token: `index_add_`, not an indexed assignment",
     .left = left,
 }};
 
@@ -235,9 +235,9 @@ const RegisterSuspect registered{{
     .name = "tied-head-gradient-only",
     .faults = {"tied-head-gradient-only"},
     .stages = {"fork"},
-    .sentence = "a tied weight takes what its product gives, and nothing of what is looked up",
+    .sentence = "a tied weight gets only the output layer's gradient, not the embedding's",
     .formula = "dW = dW of the product",
-    .remedy = "add what the look-up gives to the tied weight's gradient",
+    .remedy = "add the embedding's gradient to the tied weight's",
     .left = left,
 }};
 
@@ -252,9 +252,9 @@ const RegisterSuspect registered{{
     .name = "tied-cleared-twice",
     .faults = {"tied-cleared-twice"},
     .stages = {"fork"},
-    .sentence = "a tied weight takes what is looked up alone: what its product gave is cleared before it is added",
+    .sentence = "a tied weight gets only the embedding's gradient: the output layer's is cleared before it",
     .formula = "dW = dW of the look-ups",
-    .remedy = "add both gradients of the tied weight: clear it before the first alone",
+    .remedy = "add both gradients of the tied weight: clear it only before the first",
     .left = left,
 }};
 

@@ -25,7 +25,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "one parameter's gradient is copied before the last micro-batch has been added",
     .formula = "g = A_{K-1} / S for one parameter",
-    .remedy = "copy gradients to the fp32 ones behind the window's last `backward()`",
+    .remedy = "copy the gradients to fp32 after the window's last `backward()`",
     .left = left,
     .parameters = 1,
 }};
@@ -45,9 +45,9 @@ const RegisterSuspect registered{{
     .name = "unscaled-by-the-next-scale",
     .faults = {"unscaled-by-the-next-scale"},
     .stages = {"unscale"},
-    .sentence = "the scaler moves before the gradients are unscaled: they are divided by the next scale",
+    .sentence = "the scaler is updated before the gradients are unscaled: they are divided by the next scale",
     .formula = "g = A / S of the next window",
-    .remedy = "call `scaler.update()` behind `scaler.step(optimizer)`, not before the gradients are unscaled",
+    .remedy = "call `scaler.update()` after `scaler.step(optimizer)`, not before the gradients are unscaled",
     .left = left,
 }};
 
@@ -77,7 +77,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "a step is taken after every micro-batch",
     .formula = "step after each s_k",
-    .remedy = "call `optimizer.step()` once a window, behind its {K} micro-batches",
+    .remedy = "call `optimizer.step()` once per window, after its {K} micro-batches",
     .call = "step",
     .left = left,
 }};
@@ -106,7 +106,7 @@ const RegisterSuspect registered{{
     .name = "boundary-off-by-one",
     .faults = {"boundary-off-by-one"},
     .stages = {"unscale"},
-    .sentence = "the step is taken after the first micro-batch of a window, and the rest goes on into the next",
+    .sentence = "the step is taken after the first micro-batch of a window; the others go into the next window",
     .formula = "step where i % K = 0",
     .remedy = "step after the window's last micro-batch: `if (i + 1) % {K} == 0`, not `if i % {K} == 0`",
     .call = "step",
@@ -128,9 +128,9 @@ const RegisterSuspect registered{{
     .name = "forced-step-at-the-end",
     .faults = {"forced-step-at-the-end"},
     .stages = {"unscale"},
-    .sentence = "at the end of the data every micro-batch of the last window forces a step",
+    .sentence = "every micro-batch of the last window forces a step, as at the end of the data",
     .formula = "step after each s_k of the last window",
-    .remedy = "at the end of the data step once for all that is left, behind its last micro-batch",
+    .remedy = "step once at the end of the data, after the last micro-batch",
     .call = "step",
     .left = left,
 }};
@@ -159,7 +159,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the step is taken where the micro-batch's number is a multiple of the first K, although K changes",
     .formula = "step where (i + 1) % K_0 = 0",
-    .remedy = "count the micro-batches of each window from 0 on, and step at that window's own K",
+    .remedy = "count the micro-batches of each window from 0, and step at that window's own K",
     .call = "step",
     .left = left,
 }};
@@ -180,7 +180,7 @@ const RegisterSuspect registered{{
     .stages = {"unscale"},
     .sentence = "the gradient is divided by the loss scale twice",
     .formula = "g = A / S²",
-    .remedy = "unscale once a window: `scaler.step` does it where `scaler.unscale_` was not called, so divide by the "
+    .remedy = "unscale once per window: `scaler.step` does it if `scaler.unscale_` was not called, so divide by the "
               "scale nowhere else",
     .left = left,
 }};

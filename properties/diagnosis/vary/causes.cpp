@@ -14,7 +14,7 @@ const std::string divide_by_the_window =
     "divide by the window's {N}: `loss.sum() / {N}`, or weigh each mean by its own {rows} / {N}";
 
 const std::string divide_by_what_counts =
-    "divide each sum by the window's {N} {rows} that count: `loss.sum() / {N}`, whatever each is padded to";
+    "divide each sum by the window's {N} {rows} without padding: `loss.sum() / {N}`";
 
 const std::vector<VaryCause> all_causes{
     {"1/(K n_k)", "N/(K n_k)", "each micro-batch's loss is divided by its own {n} {rows} and by {K=}",
@@ -27,119 +27,113 @@ const std::vector<VaryCause> all_causes{
      "each micro-batch's loss is divided by its own {p} tokens, padding counted, and all are added up",
      divide_by_what_counts},
     {"n_k/N of t_k", "(n_k/N)/(t_k/T)",
-     "each micro-batch's mean over its own {n} items is weighed by its share of the window's rows",
-     "weigh it by its share of the items, {n} / {N}, or divide each sum by the window's {N}"},
-    {"1/K", "1/K", "gradients are divided by {K=}, although the loss is divided by what the window holds already",
+     "each micro-batch's mean over its own {n} items is weighted by its share of the window's rows",
+     "weight it by its share of the items, {n} / {N}, or divide each sum by the window's {N}"},
+    {"1/K", "1/K", "gradients are divided by {K=}, although the loss is already divided by the window's count",
      "leave the division by K out"},
     {"n_k/N", "n_k/N",
-     "each micro-batch's loss, which is its part of the window's already, is weighed by its share of the {rows} "
-     "({n} / {N}) once more",
+     "each micro-batch's loss is weighted by its share of the {rows} ({n} / {N}), although it is already divided by "
+     "the window's",
      "leave that share out"},
-    {"K", "K", "every micro-batch counts {K=} times", "divide what is added up by what the window holds, once"},
+    {"K", "K", "every micro-batch counts {K=} times", "divide the sum by the window's count, once"},
     {"1/N", "1/N", "gradients are divided by the window's {N} {rows} once too often", "divide once"},
-    {"N", "N", "gradients of the window's {N} {rows} are added up and divided by nothing",
+    {"N", "N", "gradients of the window's {N} {rows} are added up, but not divided",
      "divide by the window's {N} {rows}"},
     {"1/(R n_r)", "N/(R n_r)",
      "each rank's loss is divided by its own {n} {rows}, and gradients are averaged over {R} ranks",
-     "divide by what all ranks hold, {N}, and multiply by the ranks over which gradients are averaged: `loss.sum() * "
-     "{R} / {N}`"},
+     "divide by the {N} of all ranks, and multiply by the number of ranks over which gradients are averaged: "
+     "`loss.sum() * {R} / {N}`"},
     {"1/n_r", "N/n_r", "each rank's loss is divided by its own {n} {rows}, and gradients are added up over {R} ranks",
-     "divide by what all ranks hold, {N}: `loss.sum() / {N}`"},
-    {"1/R", "1/R", "gradients are divided by the {R} ranks, although their loss is divided by what all of them hold",
-     "multiply the loss by {R} where gradients are averaged, as DistributedDataParallel does, or let each rank divide "
-     "by "
-     "its own share"},
+     "divide by the {N} of all ranks: `loss.sum() / {N}`"},
+    {"1/R", "1/R",
+     "gradients are divided by the {R} ranks, although the loss is already divided by the count of all ranks",
+     "multiply the loss by {R} if gradients are averaged, as DistributedDataParallel does, or divide by each rank's "
+     "own count"},
     {"R", "R", "gradients are added up over {R} ranks, each of which divides by its own share",
-     "average gradients over ranks, or divide by what all ranks hold"},
-    {"-1", "the other sign", "what is added up has the other sign", "send the loss back, not its negative"},
-    {"K/(K-1)", "K/(K-1)", "every micro-batch counts as if the window had one less than {K=}", "divide by {K=}"},
-    {"(K-1)/K", "(K-1)/K", "one of {K=} is missing from what every micro-batch counts", "count all of them"},
+     "average gradients over ranks, or divide by the count of all ranks"},
+    {"-1", "the other sign", "the gradients have the wrong sign", "call `backward()` on the loss, not on its negative"},
+    {"K/(K-1)", "K/(K-1)", "every micro-batch counts as if the window had one micro-batch less than {K=}",
+     "divide by {K=}"},
+    {"(K-1)/K", "(K-1)/K", "every micro-batch counts (K-1)/K of what it should, with {K=}", "count all of them"},
     {"a factor", "", "every micro-batch counts {x} times what it should",
-     "divide by what the window holds, once, whatever the micro-batches are"},
+     "divide by the window's count, once, whatever the micro-batches"},
     {"1/n_k and a factor", "",
-     "each micro-batch's loss is divided by its own {n} {rows}, and all are then scaled by one factor, as a clip does",
+     "each micro-batch's loss is divided by its own {n} {rows}, and their sum is scaled by one factor, as by a clip",
      divide_by_the_window},
     {"0", "", "micro-batch {k} of {K} leaves nothing in the gradient",
-     "clear gradients before a window's first micro-batch alone, and step behind its last one alone, so that the "
-     "backward "
-     "pass of each of them counts"},
-    {"ranks differ", "", "ranks differ in what they should have in common: {term}",
-     "give all ranks the same parameters, which DistributedDataParallel sends from the first or `broadcast` does, the "
-     "same options, and as many steps"},
+     "clear gradients only before a window's first micro-batch, and step only after its last one"},
+    {"ranks differ", "", "ranks differ where they should agree: {term}",
+     "give all ranks the same options, the same number of steps and the same parameters (DistributedDataParallel or "
+     "`broadcast` sends rank 0's)"},
     {"a scale of its rank", "",
-     "a rank counts by a number of its own, as where what it has is clipped or scaled before ranks are added up",
-     "clip and scale behind the sum over ranks, by what all of them have"},
-    {"ranks apart", "", "each of {R} ranks steps with its own gradient alone: that of the others does not come to it",
-     "wrap the model in DistributedDataParallel, call the wrapped one, and leave a window's last `backward()` outside "
-     "of `no_sync()`; or all-reduce gradients before the step"},
-    {"the last alone", "", "the last of {K} micro-batches alone is left in the gradient",
-     "clear gradients once a window, before its first micro-batch: not before each"},
+     "each rank's gradient has a factor of its own, as when it is clipped or scaled before the sum over ranks",
+     "clip and scale after the sum over ranks, by the same number on all ranks"},
+    {"ranks apart", "", "each of {R} ranks steps with its own gradient only: gradients are not summed over ranks",
+     "wrap the model in DistributedDataParallel, call the wrapped model, and keep the window's last `backward()` "
+     "outside `no_sync()`; or all-reduce gradients before the step"},
+    {"the last alone", "", "only the last of {K} micro-batches is left in the gradient",
+     "clear gradients once per window, before its first micro-batch, not before each"},
     {"each later counts more", "",
-     "a micro-batch counts less the earlier it came, as where what is added up is clipped or scaled after each of them",
-     "clip and scale once, behind the last `backward()`"},
+     "earlier micro-batches count less, as when the accumulated gradient is clipped or scaled after each micro-batch",
+     "clip and scale once, after the last `backward()`"},
     {"each earlier counts more", "",
-     "a micro-batch counts the more the earlier it came, as where the sum of the losses so far is sent back after each",
-     "send each loss back once, or their sum once, behind the last"},
+     "earlier micro-batches count more, as when `backward()` is called on the running sum of the losses",
+     "call `backward()` once for each loss, or once for their sum after the last"},
     {"a scale of its own", "",
-     "each micro-batch is scaled by a number of its own that is no count, such as its norm, its loss or a root of it",
-     "scale once a window, behind the last `backward()`: what is added up, by a number of the whole window"},
-    {"weights", "", "the micro-batches do not count as they do in the whole batch",
-     "weigh the rows of all micro-batches alike: divide each sum by what the window holds"},
-    {"stale gradient", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
+     "each micro-batch is scaled by a number of its own that is not a count, such as its norm, its loss or a root of "
+     "it",
+     "scale the accumulated gradient once, after the last `backward()`, by a number of the whole window"},
+    {"weights", "", "the micro-batches have other weights than in the whole batch",
+     "give all rows the same weight: divide each sum by the window's count"},
+    {"stale gradient", "", "the step's gradient contains {x} times {term} besides the micro-batches' gradients",
      "clear gradients after every step, before the next window's first micro-batch"},
-    {"parameters added", "", "what the step is handed holds {x} times {term} more than that of the whole batch",
-     "add a decay or a penalty once a window, or divide it by K"},
-    {"a term of no row", "", "a term that reads no row is added with every micro-batch: it counts {x} times",
-     "add it once a window, or divide it by the number of micro-batches"},
-    {"another term", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
-     "add to gradients once a window, behind the last `backward()`"},
+    {"parameters added", "", "the step's gradient contains {x} times {term} more than the whole batch's",
+     "add a decay or a penalty once per window, or divide it by K"},
+    {"a term of no row", "", "a loss term that depends on no row is added with every micro-batch: it counts {x} times",
+     "add it once per window, or divide it by the number of micro-batches"},
+    {"another term", "", "the step's gradient contains {x} times {term} besides the micro-batches' gradients",
+     "add to gradients once per window, after the last `backward()`"},
     {"no sum of the micro-batches", "",
-     "what the step is handed is no weighted sum of the micro-batches' own gradients: {x} of it is left over",
-     "look for what is done to each of them, or to some, before they are added up (a clip of each element, a sign, a "
-     "normalisation, noise), and for what moves between them: parameters, buffers, a state that goes on"},
-    {"a short window", "", "{window} has {M} of {K} micro-batches, and what it adds up is divided by {K} all the same",
-     "divide by the rows that the window has, or by its own number of micro-batches: an epoch's last window has fewer"},
-    {"carried rows", "", "{left} rows that an epoch leaves over go into {window}, with which the next epoch begins",
-     "step and clear behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
-    {"lost rows", "", "{left} rows that an epoch leaves over are cleared before {window}: no step counts them",
-     "step behind an epoch's last micro-batch as well, and divide by the rows that this window has"},
-    {"an early step", "", "the optimizer steps behind micro-batch {M} of {K} in {window}",
-     "step behind a window's last micro-batch: `(i + 1) % K == 0`, where i counts from 0"},
+     "the step's gradient is no weighted sum of the micro-batches' gradients: {x} of it remains",
+     "look for changes to the micro-batches' gradients before they are added up (an elementwise clip, a sign, a "
+     "normalisation, noise), and for state that changes between micro-batches: parameters, buffers"},
+    {"a short window", "", "{window} has {M} of {K} micro-batches, but its sum is divided by {K}",
+     "divide by the window's own rows, or by its own number of micro-batches: an epoch's last window has fewer"},
+    {"carried rows", "", "{left} rows left over from an epoch go into {window}, the first of the next epoch",
+     "step and clear after an epoch's last micro-batch too, and divide by this window's own rows"},
+    {"lost rows", "", "{left} rows left over from an epoch are cleared before {window}: no step uses them",
+     "step after an epoch's last micro-batch too, and divide by this window's own rows"},
+    {"an early step", "", "the optimizer steps after micro-batch {M} of {K} in {window}",
+     "step after a window's last micro-batch: `(i + 1) % K == 0`, where i counts from 0"},
     {"repeated rows", "", "{left} rows are trained on {times} in {window}", "fetch a new batch for every micro-batch"},
-    {"options", "", "{step} is made with {term}, with the whole batch {meant}",
-     "move a schedule once a window, behind the optimizer's step, and set no rate by the number of micro-batches or "
-     "ranks, "
-     "unless one that grows with them is meant"},
-    {"kept beside", "",
-     "what the optimizers step comes to the whole batch; what the loop keeps beside it does not: {term}",
-     "move it once a window, behind the step, or weigh what each micro-batch adds to it by its rows; what is only "
-     "logged, leave out of what `make` returns"},
-    {"behind the first step", "", "{which} is handed what it should be, and what follows differs from the whole batch",
-     "look at what the loop keeps between steps: a schedule, a moving average or an optimizer's state that moves with "
-     "every micro-batch"},
-    {"steps", "", "the optimizer steps {steps} times a window, with the whole batch {meant}",
-     "step once a window, behind its last micro-batch, however many there are"},
+    {"options", "", "{step} uses {term}, the whole batch's uses {meant}",
+     "step the schedule once per window, after the optimizer's step, and do not set the learning rate by the number of "
+     "micro-batches or ranks, unless that is meant"},
+    {"kept beside", "", "the trained parameters match the whole batch, other state of the loop does not: {term}",
+     "update it once per window, after the step, or weight each micro-batch's part by its rows; do not return from "
+     "`make` what is only logged"},
+    {"behind the first step", "", "{which} gets the right gradient, but what follows differs from the whole batch",
+     "check the state between steps: a schedule, a moving average or an optimizer's state that changes with every "
+     "micro-batch"},
+    {"steps", "", "the optimizer steps {steps} times per window, with the whole batch {meant}",
+     "step once per window, after its last micro-batch"},
     {"batch_norm", "", "{layers} sees each micro-batch by itself: the gap is gone when {frozen} is frozen",
-     "no division mends that: hold its statistics still (`eval()`), or use GroupNorm or LayerNorm, if micro-batches "
-     "are "
-     "to give the full batch's update"},
-    {"spectral norm", "", "{layers} goes a step on with every forward pass, {K} times a window in place of once",
-     "let it go on once a window: put it in `eval()` behind a window's first forward pass, or use `weight_norm`"},
+     "freeze its statistics (`eval()`), or use GroupNorm or LayerNorm: no division of the loss gives the full batch's "
+     "update"},
+    {"spectral norm", "", "{layers} is updated by every forward pass, {K} times per window in place of once",
+     "update it once per window: put it in `eval()` after a window's first forward pass, or use `weight_norm`"},
     {"rows see each other", "",
-     "the whole batch's gradient is no weighted sum of the micro-batches' own ({x} of it is left over): the loss of a "
-     "row "
-     "depends on the rows beside it, or gradients pass through more than sums before the step",
-     "keep what rows are compared with for the whole window, as a cache of embeddings does, or leave such a loss "
-     "unaccumulated"},
-    {"not finite", "", "a micro-batch leaves elements that are not finite in {term}, which the whole batch does not",
-     "look for a division by what a micro-batch may lack: items that count, a variance over one row"},
+     "the whole batch's gradient is no weighted sum of the micro-batches' gradients ({x} of it remains): a row's loss "
+     "depends on other rows, or gradients are not only summed before the step",
+     "compare rows over the whole window, as with a cache of embeddings, or do not accumulate such a loss"},
+    {"not finite", "", "a micro-batch leaves non-finite elements in {term}, the whole batch does not",
+     "look for a division by something that a micro-batch may lack: items that count, a variance over one row"},
     {"error", "", "{sizes} end with {term}, the whole batch does not",
-     "make the step run on micro-batches of any size, single rows and a short last one among them"},
+     "make the step run on micro-batches of any size, such as a single row or a short last one"},
     {"error on ranks", "", "{sizes} end with {term}, the whole batch does not",
-     "let all ranks call the same collectives in the same order, and step as often"},
-    {"unknown", "",
-     "the loop ends elsewhere than with the whole batch, and no gradient that a step was handed tells how",
-     "compare what it does a micro-batch with what it does a window"},
+     "call the same collectives in the same order on all ranks, and step equally often"},
+    {"unknown", "", "the loop ends at other parameters than with the whole batch, and no step's gradient shows why",
+     "compare what the loop does per micro-batch with what it does per window"},
 };
 
 std::string letter_of(const std::string& key) {

@@ -104,15 +104,14 @@ std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
   if (runs.precisions.size() == 2) text += " and " + figure_text(*gap.in_low) + " in " + runs.precisions.back();
   return text + " (" + differing(gap) + "): rounding " +
-         (runs.precisions.size() == 2 ? "would shrink with the precision" : "could not do that");
+         (runs.precisions.size() == 2 ? "would shrink with the precision" : "alone cannot explain that");
 }
 
 void take_numbers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap) {
   report.numbers = gap_numbers(runs, gap);
   if (report.weights.found.empty()) return;
-  report.numbers += "; a row weighs " + list_text(report.weights.found) + " in what the step of window " +
-                    std::to_string(report.weights.how.window) + " is handed, and should weigh " +
-                    list_text(report.weights.meant);
+  report.numbers += "; a row weighs " + list_text(report.weights.found) + " in the gradient of the step of window " +
+                    std::to_string(report.weights.how.window) + ", and should weigh " + list_text(report.weights.meant);
 }
 
 /// Whether some do, of one rank, and none does not.
@@ -144,7 +143,7 @@ void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, c
     tell(report, {"spectral norm", {{"layers", layers}, {"K", std::to_string(gap.sizes.size())}}});
   else
     tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
-  if (holds(without, dropout)) report.notes.push_back("dropout was off as well: it draws other masks");
+  if (holds(without, dropout)) report.notes.push_back("dropout was off too: it draws other masks");
   report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = place_of(runs);
 }
 
@@ -206,7 +205,7 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   if (!report.weights.place.file.empty()) report.place = report.weights.place;
   take_numbers(report, runs, *least);
   if (runs.kind == "script" && equal_ones_pass(report.gaps) && !is_equal(least->sizes))
-    report.numbers += ". Equal micro-batches come to the whole batch: a short last one, as at an epoch's end, does not";
+    report.numbers += ". Equal micro-batches match the whole batch: a short last one, as at an epoch's end, does not";
   return true;
 }
 

@@ -131,7 +131,7 @@ bool came_to_an_end(VaryReport& report, const VaryRun& run, const std::string& w
                   "give a step that runs; a model that `make` does not return stays in its own format");
   if (const std::string tensor = not_finite_in(run); !tensor.empty())
     return refuse(report, "not finite in the whole batch", which + " leaves elements that are not finite in " + tensor,
-                  "give rows and a rate at which the loop trains");
+                  "use rows and a learning rate at which the loop trains");
   return true;
 }
 
@@ -145,7 +145,7 @@ std::pair<double, std::string> distance_of(const VaryRun& run) {
 
 bool has_the_same_rows(VaryReport& report, const VaryRun& whole, const VaryRun& again) {
   if (whole.rows_hash == again.rows_hash) return true;
-  return refuse(report, "other rows", "the same whole batch from the same seed holds other rows a second time",
+  return refuse(report, "other rows", "the whole batch has other rows when it is run again from the same seed",
                 "draw rows from torch's generator, or keep them");
 }
 
@@ -157,12 +157,12 @@ bool ends_alike(VaryReport& report, const VaryRuns& runs, const VaryRun& again, 
     const auto noise = std::ranges::find(moved.tensors, tensor.name, &VaryTensor::name);
     if (noise != moved.tensors.end() && tensor.distance() <= boundary_of(runs) * noise->distance()) continue;
     return refuse(report, "state outside",
-                  "the same whole batch from the same seed ends elsewhere a second time (" + tensor.name + ", " +
-                      figure_text(tensor.distance()) + " of its largest element)",
-                  "make all that the loop keeps in `make`, and draw from torch's generator");
+                  "the whole batch ends at other values when it is run again from the same seed (" + tensor.name +
+                      ", " + figure_text(tensor.distance()) + " of its largest element)",
+                  "create all state of the loop in `make`, and draw from torch's generator");
   }
-  const std::string note =
-      "the same run twice ends " + figure_text(most) + " apart (" + whose + "): kernels that add in no fixed order";
+  const std::string note = "the same run, repeated, ends " + figure_text(most) + " apart (" + whose +
+                           "): kernels that add in no fixed order";
   if (std::ranges::find(report.notes, note) == report.notes.end()) report.notes.push_back(note);
   return true;
 }
@@ -215,12 +215,12 @@ bool hold_other_rows(VaryReport& report, RunBook& book, const Partition& sizes) 
     report.partition = sizes;
     return tell(report, *told), true;
   }
-  refuse(report, "other rows", partition_text(sizes) + " hold other rows than the whole batch",
+  refuse(report, "other rows", partition_text(sizes) + " have other rows than the whole batch",
          sizes.ranks > 1
              ? "give each rank its own share of the same rows, as a DistributedSampler does, and divide the "
                "batch size by the ranks"
-             : "deal the same rows whatever the size of a micro-batch: an order that does not depend on the "
-               "batch size, and no rows dropped behind the last full one (`drop_last=False`)");
+             : "deal out the same rows for every micro-batch size: in an order that does not depend on the batch size, "
+               "without dropping the rows after the last full one (`drop_last=False`)");
   return true;
 }
 

@@ -72,8 +72,7 @@ std::optional<std::string> excuse_of_the_cut(const VaryReport& report, RunBook& 
 namespace {
 
 constexpr const char* not_asked =
-    "what is wrong for every partition alike, such as gradients of another network that leak in, is no question of "
-    "accumulation, and was not asked";
+    "not tested: errors that are the same in every partition, such as gradients that leak in from another network";
 
 bool fails(const VaryGap& gap) { return gap.kind == "meaning" || gap.kind == "not finite"; }
 
@@ -85,8 +84,7 @@ void take_notes(VaryReport& report) {
   for (const VaryGap& gap : report.gaps)
     if (gap.kind == "not judged") report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
   if (report.precisions.size() == 1)
-    report.notes.push_back("in " + report.precisions.back() +
-                           " alone: a gap that is smaller than what this rounds cannot be seen");
+    report.notes.push_back("in " + report.precisions.back() + " only: a gap smaller than its rounding cannot be seen");
   report.notes.push_back(not_asked);
 }
 
@@ -112,7 +110,7 @@ std::string pass_text(const VaryReport& report) {
   const std::size_t open = count_of(report.gaps, "not judged"), turned = count_of(report.gaps, "decision");
   const std::size_t judged = report.gaps.size() - open;
   std::string text = std::to_string(judged) + (judged == 1 ? " partition" : " partitions") + " of " +
-                     std::to_string(report.rows) + " rows come to the whole batch's parameters; in " +
+                     std::to_string(report.rows) + " rows give the whole batch's parameters; in " +
                      report.precisions.back() + " they end within " + figure_text(report.drift()) + " of them";
   const auto tensors = report.by_tensor();
   const auto most = std::ranges::find(tensors, "rounding", &VaryTensorGap::kind);
@@ -132,15 +130,15 @@ void take_end(VaryReport& report, const RunBook& book) {
   }
   if (count_of(report.gaps, "not judged") == report.gaps.size()) {
     report.verdict = "error", report.cause = "not finite in the whole batch";
-    report.what = report.gaps.front().error, report.change = "give rows and a rate at which the loop trains";
+    report.what = report.gaps.front().error, report.change = "use rows and a learning rate at which the loop trains";
     return;
   }
   if (all_is_decision(report.gaps)) {
     report.verdict = "error", report.cause = "decisions";
-    report.what = "rounding turns decisions in every partition, until no tensor ends where the whole batch's does";
+    report.what = "rounding changes decisions in every partition, so that no tensor matches the whole batch's";
     report.change =
-        "give rows and a rate at which less hangs on last bits: no ties, no number that is met by `==`, which an "
-        "integer or a boolean would be";
+        "use rows and a learning rate at which decisions do not depend on rounding: no ties, no `==` between "
+        "floating-point numbers";
     return;
   }
   const VaryRun* whole = book.found(whole_run(book.runs(), {}));

@@ -196,7 +196,7 @@ const RegisterFault registered{{
     .name = "tail-rows-never-dealt",
     .stage = "loss",
     .right = "every micro-batch counts",
-    .wrong = "a rank's micro-batches beyond the fewest of any rank count for nothing",
+    .wrong = "a rank's micro-batches beyond the fewest of any rank are not counted",
     .condition = "K_r unequal",
     .knob = "value",
     .source = "ms-swift PR 9907",

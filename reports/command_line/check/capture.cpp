@@ -128,7 +128,7 @@ std::string lines(const std::string& before, const std::vector<std::string>& tex
 std::string group_line(const std::vector<std::string>& groups) {
   std::string text;
   for (const std::string& group : groups)
-    text += (text.empty() ? "judged as one, as nothing between was recorded: " : ", ") + group;
+    text += (text.empty() ? "judged as one group, as nothing between was recorded: " : ", ") + group;
   return text.empty() ? "" : text + "\n";
 }
 
@@ -183,10 +183,9 @@ std::string verdict_line(const CaptureRecord& capture) {
   if (capture.verdict == "fail") return failure_lines(capture);
   if (capture.verdict == "vacuous") return "vacuous: " + capture.sentence + "\n";
   const bool needs_inputs = capture.lenses == "local" && std::ranges::any_of(capture.checks, is_missing);
-  return needs_inputs
-             ? "not judged: --lens local needs what every stage read, of which this capture lacks some; leave it "
-               "out, or record at level=\"window\"\n"
-             : "not judged: recorded tensors are missing, or every bound is wider than its value\n";
+  return needs_inputs ? "not judged: --lens local needs the inputs of every stage, and this capture lacks some; leave "
+                        "the option out, or record at level=\"window\"\n"
+                      : "not judged: recorded tensors are missing, or every bound is wider than its value\n";
 }
 
 }  // namespace

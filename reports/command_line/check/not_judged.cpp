@@ -45,9 +45,9 @@ std::vector<Stage> judged_stages(const std::vector<TensorCheck>& checks) {
 std::string reason_of(const TensorCheck& check) {
   if (check.norm_bound < check.norm_expected && check.adopted_share > 0)
     return percent(check.adopted_share) +
-           " of the decisions behind it are the run's own, as their bounds leave them open";
-  const std::string reason = "its bounds together, " + significant(check.norm_bound) + ", exceed its values, " +
-                             significant(check.norm_expected);
+           " of the decisions before it were taken from the run, as their bounds leave them open";
+  const std::string reason = "its bound, " + significant(check.norm_bound) + ", exceeds its value, " +
+                             significant(check.norm_expected) + ", both as norms";
   return is_lost(check) ? reason + "; lost to underflow, which a loss scale prevents" : reason;
 }
 
@@ -62,8 +62,8 @@ std::string silent_stages(const std::vector<TensorCheck>& checks) {
     if (first == nullptr || is_lost(*stage.silent) > is_lost(*first)) first = stage.silent;
   }
   if (first == nullptr) return "";
-  return "judged step by step alone, as every check of them that follows the run from the case on is vacuous: " +
-         names + "; " + first->tap + ": " + reason_of(*first) + "\n";
+  return "judged stage by stage only, as all their end-to-end checks are vacuous: " + names + "; " + first->tap + ": " +
+         reason_of(*first) + "\n";
 }
 
 namespace {
@@ -96,7 +96,7 @@ std::string not_finite(const std::vector<TensorCheck>& checks) {
   }
   if (tensors == 0) return "";
   return "not finite: " + first + (tensors == 1 ? "" : " and " + std::to_string(tensors - 1) + " more") +
-         ", as what they were computed from makes them";
+         ", as their inputs make them";
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ void require_room(const Case& c, std::uint64_t available) {
   if (needed <= available) return;
   throw UsageError("memory: " + in_gib(available) + " are free; expected " + in_gib(needed) +
                    " for all lenses over a model of " + std::to_string(parameters_in(c)) +
-                   " parameters; run again with --lens local, which holds some multiples of the largest tensor");
+                   " parameters; run again with --lens local, which needs only a few times the largest tensor");
 }
 
 std::string progress_bar(const std::string& line, std::size_t width) {

@@ -45,8 +45,8 @@ std::optional<int> step_of(const TensorCheck& check) {
 }
 
 std::string numbers_of(const TensorCheck& check) {
-  return check.tap + " may be off by " + significant(check.norm_bound) + " and is " + significant(check.norm_expected) +
-         " long";
+  return check.tap + " has the bound " + significant(check.norm_bound) + " and the value " +
+         significant(check.norm_expected) + ", both as norms";
 }
 
 }  // namespace
@@ -70,13 +70,12 @@ std::string compared_in_vain(const std::vector<TensorCheck>& checks) {
   }
   if (first == nullptr) return "";
   if (window)
-    return "nothing is shown of the step of window " + std::to_string(*window) + ", as every bound admits that there " +
-           "was none: " + (std::isinf(first->norm_bound) ? first->tap + " may be anything" : numbers_of(*first)) +
-           "; taps nearer to the step, as of its gradients, would tell";
+    return "the step of window " + std::to_string(*window) + " is not shown, as every bound admits no step at all: " +
+           (std::isinf(first->norm_bound) ? first->tap + " has an infinite bound" : numbers_of(*first)) +
+           "; record tensors nearer to the step, such as its gradients";
   const std::string more = count == 1 ? "" : ", and " + counted(count - 1, "tensor") + " more";
-  if (std::isinf(first->norm_bound))
-    return "could not be judged, as what it was computed from left no taps: " + first->tap + more;
-  return "compared in vain, as the bounds admit as much as there is: " + numbers_of(*first) + more;
+  if (std::isinf(first->norm_bound)) return "not judged, as no taps of its inputs were recorded: " + first->tap + more;
+  return "not shown, as the bound is at least as large as the value: " + numbers_of(*first) + more;
 }
 
 std::string suspect_list(const std::vector<Suspicion>& suspects) {

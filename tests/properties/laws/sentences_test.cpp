@@ -17,12 +17,12 @@ TensorCheck failing(double bound, double ratio) {
 
 TEST(Sentences, tell_how_often_the_bound_fits_into_the_error) {
   EXPECT_EQ(sentence_of(failing(0.25, 4), ""),
-            "w0/norm/norm[] by the local lens: expected 1, got 2, 2 of it; error 1, bound 0.25 (4x)");
+            "w0/norm/norm[] by the local lens: expected 1, got 2, ratio 2; error 1, bound 0.25 (4x)");
 }
 
 TEST(Sentences, tell_no_ratio_to_a_bound_of_nothing) {
   EXPECT_EQ(sentence_of(failing(0, std::numeric_limits<double>::infinity()), ""),
-            "w0/norm/norm[] by the local lens: expected 1, got 2, 2 of it; error 1, bound 0");
+            "w0/norm/norm[] by the local lens: expected 1, got 2, ratio 2; error 1, bound 0");
 }
 
 TEST(Sentences, tell_other_bits_of_one_value_as_what_they_are) {
@@ -31,8 +31,8 @@ TEST(Sentences, tell_other_bits_of_one_value_as_what_they_are) {
   check.elements = 4, check.differing = 2, check.failure = FailureClass::logic;
 
   EXPECT_EQ(sentence_of(check, ""),
-            "w0/norm/norm[] by the local lens: 2 of 4 elements have other bits, of no other value: the sign of a zero, "
-            "or the order of what is equal");
+            "w0/norm/norm[] by the local lens: 2 of 4 elements differ in bits but not in value: the sign of a zero, "
+            "or the order of equal elements");
 }
 
 }  // namespace

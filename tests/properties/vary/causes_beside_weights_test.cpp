@@ -30,7 +30,7 @@ TEST(CausesBesideWeights, tells_a_spectral_norm_from_layers_that_see_rows) {
   runs.layers = {"SpectralNorm conv"};
   EXPECT_EQ(vary_verdict(runs).cause, "spectral norm");
   EXPECT_EQ(vary_verdict(runs).what,
-            "SpectralNorm conv goes a step on with every forward pass, 2 times a window in place of once");
+            "SpectralNorm conv is updated by every forward pass, 2 times per window in place of once");
   EXPECT_FALSE(has(vary_verdict(runs).change, "GroupNorm"));
   runs.layers = {"BatchNorm1d bn1", "SpectralNorm conv"};
   EXPECT_EQ(vary_verdict(runs).cause, "batch_norm");
@@ -46,7 +46,7 @@ TEST(CausesBesideWeights, tells_options_where_the_gradient_is_right) {
   const VaryReport report = vary_verdict(runs);
 
   EXPECT_EQ(report.cause, "options") << report.sentence();
-  EXPECT_EQ(report.what, "step 1 of window 0 is made with lr = 0.05, with the whole batch 0.1");
+  EXPECT_EQ(report.what, "step 1 of window 0 uses lr = 0.05, the whole batch's uses 0.1");
   run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-40);
   EXPECT_NE(vary_verdict(runs).cause, "options") << "a rate that follows the gradient rounds";
   run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-20);
@@ -62,7 +62,7 @@ TEST(CausesBesideWeights, says_of_weights_and_options_the_weights_first) {
   const VaryReport report = vary_verdict(runs);
 
   EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
-  EXPECT_EQ(report.notes.front(), "step 0 of window 0 is made with lr = 0.2, with the whole batch 0.1");
+  EXPECT_EQ(report.notes.front(), "step 0 of window 0 uses lr = 0.2, the whole batch's uses 0.1");
 }
 
 TEST(CausesBesideWeights, fails_a_step_that_is_handed_what_the_one_before_it_left) {
@@ -95,7 +95,7 @@ TEST(CausesBesideWeights, tells_what_an_epoch_leaves_over_from_other_rows) {
 
   EXPECT_EQ(vary_verdict(runs).verdict, "fail");
   EXPECT_EQ(vary_verdict(runs).cause, "carried rows");
-  EXPECT_TRUE(has(vary_verdict(runs).what, "4 rows that an epoch leaves over go into window 1"));
+  EXPECT_TRUE(has(vary_verdict(runs).what, "4 rows left over from an epoch go into window 1"));
   parted.left_over.front().lost = true;
   EXPECT_EQ(vary_verdict(runs).cause, "lost rows");
   run_in(runs, {.precision = "float64"}).left_over = {{1, 4, false}};
@@ -115,7 +115,7 @@ TEST(CausesBesideWeights, tells_an_early_step_and_repeated_rows_from_other_rows)
   EXPECT_EQ(vary_verdict(runs).what, "4 rows are trained on 3 times in window 1");
   parted.stepped_early = VaryEarly{0, 1, 2};
   EXPECT_EQ(vary_verdict(runs).cause, "an early step");
-  EXPECT_EQ(vary_verdict(runs).what, "the optimizer steps behind micro-batch 1 of 2 in window 0");
+  EXPECT_EQ(vary_verdict(runs).what, "the optimizer steps after micro-batch 1 of 2 in window 0");
 }
 
 TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batches_of_others) {
@@ -127,7 +127,7 @@ TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batc
   const VaryReport report = vary_verdict(runs);
 
   EXPECT_EQ(report.cause, "a short window") << report.sentence();
-  EXPECT_EQ(report.what, "window 0 has 1 of 2 micro-batches, and what it adds up is divided by 2 all the same");
+  EXPECT_EQ(report.what, "window 0 has 1 of 2 micro-batches, but its sum is divided by 2");
 }
 
 TEST(CausesBesideWeights, gives_no_line_of_a_script_without_one) {

@@ -50,7 +50,7 @@ TEST(CutWindow, excuses_no_division_by_what_a_micro_batch_holds) {
   EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
   EXPECT_TRUE(not_judged(report).empty());
   EXPECT_TRUE(report.numbers.ends_with(
-      ". Equal micro-batches come to the whole batch: a short last one, as at an epoch's end, does not"))
+      ". Equal micro-batches match the whole batch: a short last one, as at an epoch's end, does not"))
       << report.numbers;
 }
 
@@ -73,7 +73,7 @@ TEST(CutWindow, excuses_a_rate_that_follows_the_window_it_was_told_of) {
 
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
   EXPECT_TRUE(has(report.notes.front(),
-                  "step 0 of window 0 is made with lr = 0.2, with the whole batch 0.1: the script "
+                  "step 0 of window 0 uses lr = 0.2, the whole batch's uses 0.1: the script "
                   "is told of a window of its batch size times K, 3 * 3, and this one has 8"))
       << report.notes.front();
 }

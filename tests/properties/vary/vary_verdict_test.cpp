@@ -31,9 +31,8 @@ TEST(VaryVerdict, passes_a_right_loop_and_says_how_far_the_low_precision_drifts)
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
   EXPECT_GT(report.drift(), 0);
   EXPECT_LT(report.drift(), 0x1p-16);
-  EXPECT_TRUE(
-      has(report.what, "partitions of 8 rows come to the whole batch's parameters; in float32 they end within"));
-  EXPECT_TRUE(has(report.notes.back(), "no question of accumulation"));
+  EXPECT_TRUE(has(report.what, "partitions of 8 rows give the whole batch's parameters; in float32 they end within"));
+  EXPECT_TRUE(has(report.notes.back(), "the same in every partition"));
   EXPECT_EQ(report.by_tensor().front().name, "w");
 }
 
@@ -187,9 +186,9 @@ TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
   const VaryReport report = vary_verdict(runs);
   EXPECT_EQ(report.verdict, "error");
   EXPECT_EQ(report.cause, "other rows");
-  EXPECT_TRUE(has(report.what, "micro-batches of 4, 4 rows hold other rows"));
+  EXPECT_TRUE(has(report.what, "micro-batches of 4, 4 rows have other rows"));
   run_in(runs, again).rows_hash = "c";
-  EXPECT_TRUE(has(vary_verdict(runs).what, "holds other rows a second time")) << vary_verdict(runs).what;
+  EXPECT_TRUE(has(vary_verdict(runs).what, "has other rows when it is run again")) << vary_verdict(runs).what;
 }
 
 TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {

@@ -49,7 +49,7 @@ class Tails(unittest.TestCase):
     def test_a_short_last_batch_weighs_as_much_as_the_others(self):
         for loop in self.loops():
             text = self.said(loop, data.SHORT_BATCH)
-            self.assertIn("expected 0.07143, got 0.0625, 0.875 of it = N/(K n_k) with n_k = 4, N = 14, K = 4", text)
+            self.assertIn("expected 0.07143, got 0.0625, ratio 0.875 = N/(K n_k) with n_k = 4, N = 14, K = 4", text)
             self.assertIn("  looks like mean-of-means (explains 100 % of the error)\n"
                           "    every micro-batch is divided by its own items, and the window by K:  c = S / (K n_k)",
                           text)
@@ -57,7 +57,7 @@ class Tails(unittest.TestCase):
     def test_a_short_last_window_is_divided_by_the_k_of_the_others(self):
         for loop in self.loops():
             text = self.said(loop, data.SHORT_WINDOW)
-            self.assertIn("expected 0.125, got 0.0625, 0.5 of it = 1/K with K = 2", text)
+            self.assertIn("expected 0.125, got 0.0625, ratio 0.5 = 1/K with K = 2", text)
             self.assertIn("  looks like last-window-wrong-divisor (explains 100 % of the error)\n"
                           "    a short window is divided by the K of the others, not by its own:", text)
 

@@ -100,7 +100,8 @@ class NotCleared(unittest.TestCase):
     def test_what_the_program_names_it_names_once(self):
         code, said = verdict_of(Loop(wrong="no zero_grad").record("state"))
         self.assertEqual(code, FAIL, said)
-        self.assertEqual(headline(said), "fail: the buffer is not cleared between windows, so that the last one leaks into the next")
+        self.assertEqual(headline(said), "fail: gradients are not cleared between windows: each window adds to the "
+                                         "sum of the one before")
         self.assertNotIn("also: ", said)
 
 
@@ -156,7 +157,7 @@ class Schedules(unittest.TestCase):
 
     def test_what_the_program_names_it_names_once(self):
         code, said = verdict_of(Loop(schedule=loops.halved, wrong="schedule per micro-batch").record("state"))
-        self.assertEqual((code, headline(said)), (FAIL, "fail: the schedule moves once for every micro-batch"), said)
+        self.assertEqual((code, headline(said)), (FAIL, "fail: the schedule steps once per micro-batch"), said)
 
     def test_one_that_moves_once_a_window(self):
         for schedule in (self.cycled, self.warmed, loops.halved):

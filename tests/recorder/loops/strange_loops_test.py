@@ -43,8 +43,9 @@ class OneNotCleared(loops.Loop):
 
 LOOPS = {
     "divided-by-another-k": (AnotherK(), "every window is divided by 5 micro-batches, whatever it has"),
-    "optimizer-count-taken-as": (CountsTwice(loops.adam()), "the optimizer counts other steps than were taken"),
-    "missing-zero-of-some": (OneNotCleared(), "the buffer of model.0.weight is not cleared between windows"),
+    "optimizer-count-taken-as": (CountsTwice(loops.adam()), "the optimizer's step count differs from the number of "
+                                                            "steps taken"),
+    "missing-zero-of-some": (OneNotCleared(), "the gradient of model.0.weight is not cleared between windows"),
 }
 
 

@@ -83,7 +83,7 @@ class Causes(Varied):
         def rated(state, micro_batches):
             state["optimizer"].param_groups[0]["lr"] = 0.1 * len(micro_batches)
             RIGHT(state, micro_batches)
-        self.fails("options", rated, said="step 0 of window 0 is made with lr = 0.2, with the whole batch 0.1")
+        self.fails("options", rated, said="step 0 of window 0 uses lr = 0.2, the whole batch's uses 0.1")
 
     def test_gradients_that_nobody_clears(self):
         """Nothing of it differs with the micro-batches; what was scaled in between was meant."""
@@ -225,7 +225,7 @@ class Causes(Varied):
                 loss = (state["model"](batch["x"]) ** 2).sum(1).mean().sqrt()
                 (loss * len(batch["x"]) / rows_of(micro_batches)).backward()
             state["optimizer"].step()
-        self.fails("a scale of its own", rooted, said="a number of its own that is no count")
+        self.fails("a scale of its own", rooted, said="a number of its own that is not a count")
 
         def over_itself(state, micro_batches):
             state["optimizer"].zero_grad()

@@ -44,7 +44,7 @@ class PublicBugs(unittest.TestCase):
             with self.subTest(bug.source):
                 verdict = self.vary(bug, bug.wrong)
                 self.assertTrue(verdict.passed, verdict.sentence)
-                self.assertIn("wrong for every partition alike", verdict.notes[-1])
+                self.assertIn("errors that are the same in every partition", verdict.notes[-1])
 
     def test_no_right_one_is(self):
         for bug in BUGS:

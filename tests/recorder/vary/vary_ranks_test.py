@@ -34,15 +34,15 @@ class Ranks(Varied):
 
     def test_ranks_that_do_not_meet_are_named(self):
         for kind in ("not wrapped", "calls the inner"):
-            self.fails(kind, "each of 2 ranks steps with its own gradient alone")
+            self.fails(kind, "each of 2 ranks steps with its own gradient only")
 
     def test_what_ranks_do_not_have_in_common_is_named(self):
         for kind, said in (("begins apart", "rank 1 begins with another 0.weight than rank 0"),
                            ("own rate", "in window 0 rank 1 steps with lr = 0.02, rank 0 with 0.01")):
-            self.vary(FAIL, *RANKS, kind, said=["ranks differ in what they should have in common: " + said])
+            self.vary(FAIL, *RANKS, kind, said=["ranks differ where they should agree: " + said])
 
     def test_a_clip_before_ranks_are_added_up_is_named(self):
-        self.fails("clips its own", "a rank counts by a number of its own, as where what it has is clipped")
+        self.fails("clips its own", "each rank's gradient has a factor of its own, as when it is clipped")
 
     def test_parameters_of_every_rank_are_compared(self):
         self.vary(FAIL, *RANKS, "one drifts", said=["2 ranks with micro-batches of 2 rows end ", "(0.bias alone)"])

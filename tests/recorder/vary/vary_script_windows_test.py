@@ -30,7 +30,7 @@ class RowsOfLoaders(Varied):
 
     def test_of_windows_that_the_loop_cuts(self):
         self.vary(PASS, *SENTENCES, "--chunks")
-        self.vary(ERROR, *SENTENCES, "--chunks", "--loses", said=["hold other rows than the whole batch", "and leaves out 4"])
+        self.vary(ERROR, *SENTENCES, "--chunks", "--loses", said=["have other rows than the whole batch", "and leaves out 4"])
 
 
 class BesideTheGradient(Varied):
@@ -38,21 +38,21 @@ class BesideTheGradient(Varied):
 
     def test_a_schedule(self):
         self.vary(PASS, *PLAIN, "--schedule", "window")
-        said = self.vary(FAIL, *PLAIN, "--schedule", "micro-batch", said=["behind the optimizer's step"])
-        self.assertRegex(said, "step 0 of window 0 is made with lr = [0-9.]+, with the whole batch [0-9.]+")
+        said = self.vary(FAIL, *PLAIN, "--schedule", "micro-batch", said=["after the optimizer's step"])
+        self.assertRegex(said, "step 0 of window 0 uses lr = [0-9.]+, the whole batch's uses [0-9.]+")
         self.assertEqual([len(window) for window in self.document()["runs"][0]["options"]], [1, 1])
 
     def test_an_average_that_is_only_saved(self):
         for by in ("copy", "module"):
             with self.subTest(by):
                 self.vary(PASS, *PLAIN, "--average", "window", "--average-by", by)
-                self.vary(FAIL, *PLAIN, "--average", "micro-batch", "--average-by", by, said=["what the loop keeps beside it does not: "])
+                self.vary(FAIL, *PLAIN, "--average", "micro-batch", "--average-by", by, said=["other state of the loop does not: "])
 
     def test_gradients_that_nobody_clears(self):
-        self.vary(FAIL, *PLAIN, "--keep-gradients", said=["holds 1 times window 0's gradient", "clear gradients after every step"])
+        self.vary(FAIL, *PLAIN, "--keep-gradients", said=["contains 1 times window 0's gradient", "clear gradients after every step"])
 
     def test_a_step_behind_the_first_micro_batch(self):
-        said = self.vary(FAIL, *PLAIN, "--off-by-one", said=["the optimizer steps behind micro-batch 1 of 2 in window 0", "`(i + 1) % K == 0`"])
+        said = self.vary(FAIL, *PLAIN, "--off-by-one", said=["the optimizer steps after micro-batch 1 of 2 in window 0", "`(i + 1) % K == 0`"])
         self.assertNotIn("other rows", said)
 
     def test_rows_that_are_trained_on_again(self):
@@ -61,13 +61,13 @@ class BesideTheGradient(Varied):
     def test_what_an_epoch_leaves_over(self):
         """Of 6 rows in windows of 4."""
         self.vary(PASS, *PLAIN, "--size", "6", "--epoch", "steps")
-        self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "carries", said=["2 rows that an epoch leaves over go into window 1"])
-        self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "loses", said=["2 rows that an epoch leaves over are cleared before window 1"])
+        self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "carries", said=["2 rows left over from an epoch go into window 1"])
+        self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "loses", said=["2 rows left over from an epoch are cleared before window 1"])
         self.vary(PASS, *PLAIN, "--size", "6", "--epoch", "loses", "--drop-last")
 
     def test_a_short_window_that_is_divided_by_all(self):
         self.vary(FAIL, *PLAIN, "--size", "6", "--epoch", "steps", "--loss", "mean-of-means",
-                  said=["window 1 has 1 of 2 micro-batches, and what it adds up is divided by 2 all the same"])
+                  said=["window 1 has 1 of 2 micro-batches, but its sum is divided by 2"])
 
         said = self.vary(FAIL, *PLAIN, "--size", "7", "--epoch", "steps", "--loss", "mean-of-means")
         self.assertIn("divided by its own 1 rows and by K = 2", said, "a window of 2 + 1 rows")
@@ -83,7 +83,7 @@ class BesideTheGradient(Varied):
                             (["--step-by-rows"], "only equal micro-batches were dealt: the script counts rows, not micro-batches")):
             with self.subTest(words):
                 self.vary(PASS, "--seed", "1", *PLAIN, *words, said=[said])
-        equal = "Equal micro-batches come to the whole batch: a short last one, as at an epoch's end, does not"
+        equal = "Equal micro-batches match the whole batch: a short last one, as at an epoch's end, does not"
         self.vary(FAIL, "--seed", "1", *PLAIN, "--loss", "mean-of-means", said=[equal])
 
     def test_a_second_cause_behind_layers_that_see_the_batch(self):

@@ -133,11 +133,11 @@ class Refused(Varied):
         def drifts(state, micro_batches):
             calls.append(0)
             loop(lambda n, N, K: n / N * (1 + len(calls)))(state, micro_batches)
-        self.refused("the same whole batch from the same seed ends elsewhere a second time", drifts)
+        self.refused("the whole batch ends at other values when it is run again from the same seed", drifts)
         self.refused("found 6 rows in data", RIGHT, data=lambda _: {"x": torch.randn(6, 6), "y": torch.zeros(6).long()})
         self.refused("found no model and no tensor in what `make` gives", RIGHT, lambda: None)
         self.refused("found windows=0, expected a whole number of at least 1", RIGHT, windows=0)
-        self.refused("holds other rows a second time", RIGHT, data=lambda _: [calls.append(0), dict(data(0), x=torch.randn(8, 6) + len(calls))][1])
+        self.refused("has other rows when it is run again", RIGHT, data=lambda _: [calls.append(0), dict(data(0), x=torch.randn(8, 6) + len(calls))][1])
 
     def test_what_ends_in_a_partition_alone(self):
         def step(state, micro_batches):

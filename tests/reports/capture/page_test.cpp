@@ -33,7 +33,7 @@ TEST(CapturePage, SaysWhatIsAssumedClaimedAndNotJudged) {
   EXPECT_TRUE(has(wrong, "<li>the loss is a mean over rows</li>"));
   EXPECT_TRUE(has(wrong, "<li>subject: a loop in PyTorch</li>"));
   EXPECT_FALSE(has(partial, "id=\"assumed\""));
-  EXPECT_TRUE(has(partial, "<li>judged as one, as nothing between was recorded: forward..loss</li>"));
+  EXPECT_TRUE(has(partial, "<li>judged as one group, as nothing between was recorded: forward..loss</li>"));
   EXPECT_TRUE(has(partial, "<li>too few taps to judge: forward (w0/m0/forward/fc1.weight)</li>"));
   EXPECT_TRUE(has(partial, "\u2013 NOT JUDGED</span> the taps for 12 of 60 tensor checks are missing"));
   EXPECT_FALSE(has(partial, "class=\"verdict pass\""));

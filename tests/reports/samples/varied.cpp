@@ -32,7 +32,7 @@ void spoil(std::string& text) {
 VaryReport right_loop() {
   VaryReport made = loop();
   made.verdict = "pass";
-  made.what = "4 partitions of 8 rows come to the whole batch's parameters; in float32 they end within 1.2e-07 of them";
+  made.what = "4 partitions of 8 rows give the whole batch's parameters; in float32 they end within 1.2e-07 of them";
   made.gaps = {gap({4, 4}, "rounding", 0x1p-53, 0x1p-23), gap({2, 2, 2, 2}, "rounding", 0x1p-52, 0x1p-24),
                gap({3, 3, 2}, "decision", 0x1p-9, 0x1p-9), gap({1, 1, 1, 1, 1, 1, 1, 1}, "not judged", 0, 0)};
   made.gaps[1].in_low.reset();

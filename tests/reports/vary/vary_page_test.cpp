@@ -11,16 +11,15 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST(VaryPage, SaysTheVerdictWhatToChangeAndWhere) {
   const std::string wrong = vary_html(samples::wrong_loop());
-  EXPECT_TRUE(has(
-      wrong,
-      "<h1><span class=\"word\">\u2717 FAIL</span> micro-batches of 6, 2 rows do not come to the whole batch</h1>"));
+  EXPECT_TRUE(
+      has(wrong,
+          "<h1><span class=\"word\">\u2717 FAIL</span> micro-batches of 6, 2 rows do not match the whole batch</h1>"));
   EXPECT_TRUE(
       has(wrong, "<p class=\"bad\">Each micro-batch&#39;s loss is divided by its own 2 rows and by K = 2.</p>"));
   EXPECT_TRUE(
       has(wrong, "<strong>What to change: </strong>divide by the window&#39;s 8: <code>loss.sum() / 8</code>, or"));
   EXPECT_TRUE(has(wrong, "At train.py:31 <code>loss.backward()</code>"));
-  EXPECT_TRUE(
-      has(vary_html(samples::right_loop()), "\u2713 PASS</span> the micro-batches come to the whole batch</h1>"));
+  EXPECT_TRUE(has(vary_html(samples::right_loop()), "\u2713 PASS</span> the micro-batches match the whole batch</h1>"));
 }
 
 TEST(VaryPage, HasARowForEachPartitionWithItsRatioAndKind) {

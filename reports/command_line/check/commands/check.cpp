@@ -100,14 +100,13 @@ void add_options(CLI::App& command, CheckOptions& options) {
   command.add_option("case", options.case_file, "case file")->required();
   command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
   command
-      .add_option(
-          "--lens", options.lens,
-          "all, or local: each stage by what it read alone, in little memory and without a cause, of a capture that "
-          "holds what every stage read")
+      .add_option("--lens", options.lens,
+                  "all, or local: each stage by its own inputs only, in little memory and without a cause; the capture "
+                  "must hold the inputs of every stage")
       ->check(CLI::IsMember({"all", "local"}))
       ->capture_default_str();
   command.add_flag("--verbose", options.verbose,
-                   "with hexadecimal numbers, what each bound is made of, and every way that a tensor was judged");
+                   "with hexadecimal numbers, the terms of each bound, and every lens that judged a tensor");
   command.add_flag("--json", options.json, "print one JSON document instead of the table");
   command.add_option("--out", options.out, "folder for report.html, a page, and check.json, what --json prints");
 }
