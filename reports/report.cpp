@@ -31,7 +31,7 @@ std::string what_failed(const Results& results, const Census& census) {
   if (failed > 0) add(share(failed, census.total, "case", "broke a law"));
   if (census.trainings_failed > 0)
     add(share(census.trainings_failed, results.training.size(), "training", "left the bounds"));
-  if (census.faults_missed > 0) add(share(census.faults_missed, results.faults.size(), "seeded fault", "got away"));
+  if (census.faults_missed > 0) add(share(census.faults_missed, results.faults.size(), "seeded fault", "not caught"));
   if (census.controls_missing > 0)
     add(share(census.controls_missing, results.laws.size(), "law", "cannot fail: the control does not differ"));
   if (triggers_are_missing(results)) {

@@ -170,9 +170,8 @@ const std::vector<RankPreset>& rank_presets() {
        "reducer.cpp, pytorch issue 36516", ddp},
       {"deepspeed-allreduce", "DeepSpeed without a shared gradient: summed, then divided by the ranks",
        "gradient_reduction_w_predivide", deepspeed_allreduce},
-      {"deepspeed-scatter",
-       "DeepSpeed, ZeRO-2: divided by the ranks, then summed behind every micro-batch, pieces kept", "average_tensor",
-       deepspeed_scatter},
+      {"deepspeed-scatter", "DeepSpeed, ZeRO-2: divided by the ranks, then summed after every micro-batch, pieces kept",
+       "average_tensor", deepspeed_scatter},
       {"fsdp2",
        "PyTorch's fully_shard: averaged by the collective, in fp16 divided on both sides of the sum; pieces kept of "
        "all",

@@ -51,7 +51,7 @@ std::string other_build(const std::filesystem::path& program) {
   const std::string_view own = build_mark;
   const std::string_view named = own.substr(own.find('[') + 1);
   return program.string() + ": found " + found + ", expected one of " + std::string(named.substr(0, named.find(']'))) +
-         ", as this program is: build both anew, or remove it";
+         ", as this program is: build both again, or remove it";
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ bool is_touched(const LawChange& change);
 /// What there is to decide besides the kernels that changed.
 struct Besides {
   std::uint64_t broken = 0, broken_laws = 0;  // cases that break their law, of so many laws; 0: not told
-  std::vector<std::string> refused = {};      // what cannot be blessed: "1 seeded fault got away"
-  std::vector<std::string> open = {};         // what wants a bless: "28 cases blessed before and gone"
+  std::vector<std::string> refused = {};      // what cannot be blessed: "1 seeded fault not caught"
+  std::vector<std::string> open = {};         // what wants a bless: "28 cases blessed before, gone now"
 };
 
 /// What there is to decide, in one sentence: "1 kernel changed (norm/two_stage), as accurate, no bound broken: bless or

@@ -33,7 +33,7 @@ bool selects_all(const BlessOptions& options) {
 void refuse_in_ci(const BlessOptions& options) {
   const char* ci = std::getenv("CI");
   if (ci && *ci && !options.allow_ci)
-    throw std::runtime_error("bless: refused because CI is set; a person blesses, or --allow-ci says so");
+    throw std::runtime_error("bless: refused, as CI is set; let a person bless, or pass --allow-ci");
 }
 
 void refuse_to_write(const Results& results, const BlessOptions& options) {
@@ -65,7 +65,7 @@ void refuse_failures(const Results& results, const BlessOptions& options) {
   if (!selects_all(options)) return;
   for (const FaultRecord& fault : results.faults)
     if (!fault.caught)
-      throw std::runtime_error("bless: seeded fault " + fault.name + " got away; that cannot be blessed");
+      throw std::runtime_error("bless: seeded fault " + fault.name + " was not caught; that cannot be blessed");
   if (verdict_of(results) != Status::pass) throw std::runtime_error("bless: the run did not pass");
 }
 

@@ -248,13 +248,13 @@ void coverage_gate(const Sides& sides, const Results& results, const Baseline& b
     };
     tell(Kind::failed, lists.vacuous, "vacuous", "passed when blessed, vacuous now");
     tell(Kind::failed, lists.not_run, "not run", "blessed before and not run now");
-    tell(moved_kind, take_moved(lists), "moved", "drawn otherwise");
+    tell(moved_kind, take_moved(lists), "moved", "drawn differently");
     if (broken.contains(place)) {
       tell(Kind::told, lists.gone, "after", "not drawn after the failure");
     } else {
-      tell(Kind::failed, lists.gone, "gone", "blessed before and gone");
+      tell(Kind::failed, lists.gone, "gone", "blessed before, gone now");
     }
-    tell(Kind::fresh, lists.fresh, "new", "new, blessed by nobody");
+    tell(Kind::fresh, lists.fresh, "new", "new, not blessed yet");
   }
   tell_others(results, blessed, out);
 }
@@ -279,9 +279,9 @@ void teeth_gate(const Results& results, const Baseline& blessed, Findings& out) 
   for (const FaultRecord& fault : results.faults) {
     if (was_blessed(fault.name)) continue;
     if (fault.caught) {
-      out.push_back({Kind::fresh, "teeth", fault.name, "new: nobody has blessed it", "fault"});
+      out.push_back({Kind::fresh, "teeth", fault.name, "new: not blessed yet", "fault"});
     } else {
-      out.push_back({Kind::failed, "teeth", fault.name, "got away", "lost"});
+      out.push_back({Kind::failed, "teeth", fault.name, "not caught", "lost"});
     }
   }
 }

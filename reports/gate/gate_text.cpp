@@ -60,19 +60,19 @@ std::string bounds_text(const GateReport& report) {
   text +=
       told("Broken: " + counted(of(report, "bound", "training").size(), "training"), of(report, "bound", "training"));
   return text + told("Laws that cannot fail", of(report, "bound", "control")) +
-         told("Seeded faults that got away", of(report, "teeth", "lost"));
+         told("Seeded faults that were not caught", of(report, "teeth", "lost"));
 }
 
-/// "12 cases new, blessed by nobody (4 laws in a precision)", each kind in one line.
+/// "12 cases new, not blessed yet (4 laws in a precision)", each kind in one line.
 std::string coverage_text(const GateReport& report) {
   const std::pair<const char*, const char*> kinds[] = {
       {"partial", ""},
-      {"gone", "blessed before and gone"},
+      {"gone", "blessed before, gone now"},
       {"vacuous", "passed when blessed, vacuous now"},
       {"not run", "blessed before and not run now"},
-      {"moved", "drawn otherwise, as the search follows what it finds: not compared"},
+      {"moved", "drawn differently, as the search follows what it finds: not compared"},
       {"after", "not drawn after a failure"},
-      {"new", "new, blessed by nobody"}};
+      {"new", "new, not blessed yet"}};
   std::string text;
   for (const auto& [what, words] : kinds) {
     const Chosen found = of(report, "coverage", what);
@@ -86,7 +86,7 @@ std::string coverage_text(const GateReport& report) {
   }
   for (const GateFinding* finding : of(report, "coverage", "elsewhere")) text += "  " + line_of(*finding) + "\n";
   if (const Chosen fresh = of(report, "teeth", "fault"); !fresh.empty())
-    text += "  " + counted(fresh.size(), "seeded fault") + " caught that nobody has blessed\n";
+    text += "  " + counted(fresh.size(), "seeded fault") + " caught, not blessed yet\n";
   return text.empty() ? "" : "Coverage\n" + text;
 }
 
@@ -106,14 +106,14 @@ Besides besides_of(const GateReport& report) {
   if (cases.empty()) add(besides.refused, "bound", "law", "law", " failed");
   add(besides.refused, "bound", "training", "training", " failed");
   add(besides.refused, "bound", "control", "law", " that cannot fail");
-  add(besides.refused, "teeth", "lost", "seeded fault", " got away");
+  add(besides.refused, "teeth", "lost", "seeded fault", " not caught");
   add(besides.refused, "waivers", "waiver", "waiver", " to settle");
   if (!of(report, "coverage", "partial").empty()) besides.refused.push_back("the run is incomplete");
   add(besides.open, "coverage", "gone", "case", " gone");
   add(besides.open, "coverage", "vacuous", "case", " vacuous now");
   add(besides.open, "coverage", "not run", "case", " not run");
   const bool open = report.exit_code == 5;
-  if (open) add(besides.open, "coverage", "moved", "case", " drawn otherwise");
+  if (open) add(besides.open, "coverage", "moved", "case", " drawn differently");
   if (open) add(besides.open, "coverage", "new", "new case", "");
   if (open) add(besides.open, "teeth", "fault", "new fault", " caught");
   const Comparison& comparison = report.comparison;

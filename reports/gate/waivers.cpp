@@ -202,7 +202,7 @@ Results waivers_gate(const Results& results, const GateContext& context, Finding
           {Kind::failed, "waivers", waiver.text(), "expired on " + waiver.expires + ": " + waiver.reason, "waiver"});
     } else if (covered == 0) {
       out.push_back(
-          {Kind::failed, "waivers", waiver.text(), "nothing that it covers fails any more: take it out", "waiver"});
+          {Kind::failed, "waivers", waiver.text(), "nothing that it covers fails any more: remove it", "waiver"});
     } else {
       out.push_back({Kind::told, "waivers", waiver.text(),
                      counted(covered, "failing case") + " until " + waiver.expires + ": " + waiver.reason + " (" +

@@ -51,7 +51,7 @@ void other_failures(Markup& page, const Results& results) {
   }
   for (const FaultRecord& fault : results.faults)
     if (!fault.caught)
-      page.element("p", {{"class", "bad"}}, "\u2717 Seeded fault " + fault.name + " got away. " + fault.message);
+      page.element("p", {{"class", "bad"}}, "\u2717 Seeded fault " + fault.name + " was not caught. " + fault.message);
   for (const TrainingRecord& t : results.training)
     if (t.status == Status::fail)
       page.element("p", {{"class", "bad"}},
@@ -141,9 +141,10 @@ void worst_cases_section(Markup& page, const Results& results, const Ranking& ra
   if (results.cases.empty()) return;
   const auto section = page.open("section", {{"aria-labelledby", "worst"}});
   page.element("h2", {{"id", "worst"}}, "Cases nearest to a limit");
-  page.element("p", {},
-               "Failing cases first, then by how few clean tensors of the same kernel and format use as much of their "
-               "bound beyond the last rounding. Worst r counts that rounding too: next to 1 it is no accident.");
+  page.element(
+      "p", {},
+      "Failing cases first, then those whose share of the bound beyond the last rounding is rarest among clean tensors "
+      "of the same kernel and format. Worst r includes the last rounding, so that it is often near 1.");
   const Usual& usual = ranking.usual();
   const auto& cases = ranking.cases();
   const auto [first, others] = parted(cases);
@@ -195,7 +196,7 @@ constexpr Term exit_codes[] = {
     {"2", "wrong usage or unreadable input"},
     {"3", "the environment or Tally itself failed"},
     {"4", "nothing ran, or all of it was vacuous"},
-    {"5", "the gate found nothing but new cases that nobody has blessed"},
+    {"5", "the gate found only new cases, not blessed yet"},
     {"77", "the device asked for is absent"},
     {"130", "interrupted; what was found is kept and marked as incomplete"},
 };

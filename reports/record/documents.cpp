@@ -72,7 +72,7 @@ std::string own_gap_of(const CaptureRecord& capture) {
   });
   return "its gradient of window " + window + " differs from the stated recipe's by " +
          significant(100 * *capture.own_gap) + " % of the norm" +
-         (wrong ? "" : ", inside its bounds: what is wrong comes behind it");
+         (wrong ? "" : ", inside its bounds: the error comes after it");
 }
 
 std::string to_json(const CaptureRecord& capture) {

@@ -269,7 +269,7 @@ ShardName shard_name_of(const std::string& text) {
     rest = {};
   }
   if (!rest.empty() || shard.index < 1 || shard.index > shard.count || shard.count > most_shards)
-    throw std::invalid_argument("'" + text + "' is no shard; expected i/n, such as 2/4");
+    throw std::invalid_argument("'" + text + "' is not a shard; expected i/n, such as 2/4");
   return shard;
 }
 

@@ -55,7 +55,7 @@ Suite fault_suite(const Results& results) {
   for (const FaultRecord& f : results.faults) {
     const Status status = f.caught ? Status::pass : Status::fail;
     suite.entries.push_back({"faults", f.name, "planted in " + f.stage + ": " + f.wrong + "\n" + f.message,
-                             "the seeded fault got away", "missed", status});
+                             "the seeded fault was not caught", "missed", status});
   }
   return suite;
 }

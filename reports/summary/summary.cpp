@@ -73,7 +73,7 @@ std::vector<std::string> lines_of(const Results& results) {
         line_of(c->law + ", " + c->precision + ": " + c->title, c->message + (command.empty() ? "" : "; " + command)));
   }
   for (const FaultRecord& fault : results.faults)
-    if (!fault.caught) lines.push_back(line_of("seeded fault " + fault.name, "got away: " + fault.message));
+    if (!fault.caught) lines.push_back(line_of("seeded fault " + fault.name, "not caught: " + fault.message));
   for (const TrainingRecord& t : results.training)
     if (is_broken(t.status))
       lines.push_back(line_of(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut, t.message));
@@ -155,7 +155,8 @@ std::string failure(const CaseRecord& c, const Environment& ran) {
 std::string other_failures(const Results& results) {
   std::string text;
   for (const FaultRecord& f : results.faults)
-    if (!f.caught) text += "- \u2717 seeded fault " + markdown(f.name) + " got away. " + markdown(f.message) + "\n";
+    if (!f.caught)
+      text += "- \u2717 seeded fault " + markdown(f.name) + " was not caught. " + markdown(f.message) + "\n";
   for (const TriggerRecord& t : results.triggers)
     if (triggers_are_missing(results) && is_unreached(t))
       text += "- \u2717 trigger " + markdown(t.name) + " was not reached\n";

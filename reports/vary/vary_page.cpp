@@ -17,7 +17,7 @@ bool passes(const VaryReport& report) { return report.verdict == "pass"; }
 Status status_of(const VaryReport& report) { return passes(report) ? Status::pass : Status::fail; }
 
 std::string headline_of(const VaryReport& report) {
-  if (report.partition.empty() && !passes(report)) return "the loop is wrong whatever its micro-batches";
+  if (report.partition.empty() && !passes(report)) return "the loop is wrong for any micro-batches";
   return passes(report) ? "the micro-batches match the whole batch"
                         : partition_text(report.partition) + " do not match the whole batch";
 }
@@ -140,7 +140,7 @@ void weights_section(Markup& page, const VaryReport& report) {
   page.element("p", {},
                "The weight of a row of each micro-batch in the gradient of the step of window " +
                    std::to_string(weights.how.window) + ", found by least squares; " + significant(weights.rest) +
-                   " of the gradient is no sum of them.");
+                   " of the gradient is not a sum of them.");
   {
     Table table(page, "Weights of a row, found and meant",
                 {"Micro-batch", ">Rows", ">Found", ">Meant", ">Found / meant"});

@@ -67,7 +67,7 @@ TEST_F(CrewAccount, FollowsThoseThatWaitToTheOneThatIsStopped) {
 
   EXPECT_EQ(account_of_hang(board, 0, "2 s"),
             "hang: after 2 s rank 0 waits for w0/reduce from rank 1, which waits for w0/agree from rank 2, which is "
-            "stopped, behind the tap w0/r2/m1/backward/d.fc1.weight");
+            "stopped, after the tap w0/r2/m1/backward/d.fc1.weight");
 }
 
 TEST_F(CrewAccount, NamesARankThatIsAtWork) {
@@ -95,7 +95,7 @@ TEST_F(CrewAccount, BlamesTheRankThatEndedFirst) {
   const StepFailed failed = failure(ended);
 
   EXPECT_STREQ(failed.what(),
-               "crash: rank 1 was ended by signal 11 (Segmentation fault), behind the tap w0/r1/m0/forward/fc1.y");
+               "crash: rank 1 was ended by signal 11 (Segmentation fault), after the tap w0/r1/m0/forward/fc1.y");
   EXPECT_EQ(failed.why(), Why::died);
 }
 

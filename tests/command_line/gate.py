@@ -100,7 +100,7 @@ class Gate(unittest.TestCase):
         run["cases"] = [case for case in run["cases"] if case["id"] != run["cases"][0]["id"]]
         fewer = self.out / "fewer.json"
         fewer.write_text(json.dumps(run))
-        self.assertIn("1 case blessed before and gone", self.ends(1, "gate", fewer, "--baseline", self.baseline))
+        self.assertIn("1 case blessed before, gone now", self.ends(1, "gate", fewer, "--baseline", self.baseline))
         self.assertIn("1 removed", self.ends(0, "baseline", "prune", fewer, "--baseline", self.baseline))
         self.ends(0, "gate", fewer, "--baseline", self.baseline)
         self.assertIn("0 changed", self.ends(0, "baseline", "tighten", fewer, "--baseline", self.baseline, "--reason",

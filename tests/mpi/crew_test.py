@@ -197,7 +197,7 @@ for rank in 1 2 3; do {RANK}=$rank {SIZE}=4 "$@" & done
     def test_is_refused_by_words_that_are_no_launcher(self):
         done = tally("replay", CASE, "--ranks", "mpi:4", "--launcher", "true")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("is no launcher of Open MPI or MPICH", done.stderr)
+        self.assertIn("is not a launcher of Open MPI or MPICH", done.stderr)
 
     def test_is_refused_of_one_rank(self):
         done = tally("replay", CASE, "--ranks", "mpi:1")

@@ -28,7 +28,7 @@ def problems(folder):
             yield f"the failure of {case['id']} has no census and replay command in its body"
     lost = [f for f in results["faults"] if not f["caught"]]
     if len(bodies) < len(failed) + len(lost):
-        yield f"{len(bodies)} failures for {len(failed)} failing cases and {len(lost)} faults that got away"
+        yield f"{len(bodies)} failures for {len(failed)} failing cases and {len(lost)} faults that were not caught"
     if (results["partial"] or not results["cases"]) and root.find("testsuite/testcase/skipped") is None:
         yield "a run that is not whole looks whole"
 

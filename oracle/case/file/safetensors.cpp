@@ -279,7 +279,7 @@ std::map<std::string, Tensor> read_tensor_file(const Json& json, const std::stri
     return std::map<std::string, Tensor>{};
   };
   const std::string found = shown(Json::of_string(*name));
-  if (folder.empty()) return broken(found, "inline tensors, as this case lies in no folder");
+  if (folder.empty()) return broken(found, "inline tensors, as this case is not in a folder");
   const auto file = inside(folder, *name);
   if (!file) return broken(found, "a relative path that stays inside the case's folder");
   try {

@@ -135,7 +135,7 @@ void check_gemm_choices(const Case& c, Findings& findings) {
     } else if (!fits(*key, value)) {
       findings.add(path, json_string(value), allowed(*key));
     } else if (key->name == "gemm.math" && value == "tf32" && !c.precision.tf32) {
-      findings.add(path, json_string(value), "another, or precision.tf32");
+      findings.add(path, json_string(value), "another value, or precision.tf32 = true");
     }
   }
 }

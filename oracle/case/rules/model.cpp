@@ -27,7 +27,7 @@ bool is_name(const std::string& name) {
 }  // namespace
 
 void check_names(const Case& c, Findings& findings) {
-  if (!is_utf8(c.name)) findings.add("$.name", "bytes that are no UTF-8", "a text");
+  if (!is_utf8(c.name)) findings.add("$.name", "bytes that are not UTF-8", "a text");
   std::set<std::string> taken;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
@@ -66,7 +66,7 @@ void check_names_of(const Model& model, std::size_t i, Findings& findings) {
       if (names[j].empty() || !is_named(model, i, names[j]))
         findings.add_broken(path, json_string(names[j]), "the name of an earlier layer, or \"input\"");
     } else if (is_named(model, model.layers.size(), names[j])) {
-      findings.add_broken(path, "\"input\", as a layer is called as well", "another name for that layer");
+      findings.add_broken(path, "\"input\", which is also the name of a layer", "another name for that layer");
     }
   }
 }
@@ -140,10 +140,10 @@ void check_trainable(const Case& c, Findings& findings) {
     if (std::ranges::count(tensors, Role::frozen, &LayerTensor::role) > 0) continue;
     findings.add_broken(element_path("$.model.layers", i) + ".trainable",
                         "false, where " + json_string(layer.kind) + " has no parameters of its own",
-                        layer.tied.empty() ? "nothing" : "nothing: a tied weight stands still where its table does");
+                        layer.tied.empty() ? "nothing" : "nothing: a tied weight is frozen with its table");
   }
   if (parameters_of(c.model).empty())
-    findings.add_broken("$.model.layers", "no parameter that trains", "one: a layer that is not frozen");
+    findings.add_broken("$.model.layers", "no trainable parameter", "at least one layer that is not frozen");
 }
 
 namespace {

@@ -22,7 +22,7 @@ std::string several(std::size_t count, const char* what) {
 /// What is not stated of a pipeline.
 void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
   if (is_elastic(c))
-    findings.add(at + ".stages", "a pipeline beside ranks whose number changes",
+    findings.add(at + ".stages", "a pipeline over a number of ranks that changes",
                  "as many ranks in every window, or no pipeline");
   if (stages > most_ranks / most_ranks_of(c))
     findings.add(at + ".stages", several(stages, "stage") + " of each of " + several(most_ranks_of(c), "rank"),
@@ -43,8 +43,8 @@ void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
 void check_needs_stages(const Case& c, Findings& findings) {
   for (const char* key : {"pipeline.cut", "pipeline.chunks", "pipeline.schedule", "pipeline.backward"})
     if (c.execution.ranks.options.contains(key))
-      findings.add("$.execution.ranks." + std::string(key), "it beside one stage",
-                   "two stages or more, or no such key");
+      findings.add("$.execution.ranks." + std::string(key), "a key of pipelines beside one stage",
+                   "at least two stages, or no such key");
 }
 
 /// The layer that a number of the cut names; nothing of what is none.
@@ -63,7 +63,7 @@ std::string what_stands_in_front(const Model& model, std::size_t first) {
       if (model.layers[table].name == tied)
         return json_string(label_of(model, i)) + " tied to the table of " + json_string(tied) + " in front of " + layer;
   }
-  return layer + ", where what is behind reads more than the layer before it";
+  return layer + ", where later layers read more than the layer before it";
 }
 
 std::string places_word(const std::vector<std::size_t>& places) {

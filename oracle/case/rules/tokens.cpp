@@ -103,7 +103,7 @@ void check_indices(const Case& c, const std::string& name, std::int64_t end, con
 
 void check_token_layers(const Case& c, Findings& findings) {
   if (c.model.tokens && c.model.layers.empty())
-    findings.add_broken("$.model.layers", "no layer, of a model over tokens", "an embedding, which looks tokens up");
+    findings.add_broken("$.model.layers", "no layers in a model over tokens", "an embedding");
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string path = element_path("$.model.layers", i);
     const bool looks_up = contract_of("layer", c.model.layers[i]).reads_tokens;
@@ -111,12 +111,12 @@ void check_token_layers(const Case& c, Findings& findings) {
       const bool reads_tokens = from == model_input && c.model.tokens;
       if (looks_up && !reads_tokens)
         findings.add_broken(path, c.model.layers[i].kind + " of numbers that are no tokens",
-                            "the model's input, and of it a vocabulary: {\"vocabulary\": 11}");
+                            "the model's input, with a vocabulary: {\"vocabulary\": 11}");
       else if (looks_up && c.model.layers[i].integer("padding_index") >= c.model.input)
         findings.add(path + ".padding_index", std::to_string(c.model.layers[i].integer("padding_index")),
-                     "-1, which is none, or a token below " + std::to_string(c.model.input) + ", the vocabulary");
+                     "-1 for none, or a token below " + std::to_string(c.model.input) + ", the vocabulary");
       else if (!looks_up && reads_tokens)
-        findings.add_broken(path, c.model.layers[i].kind + " of tokens", "an embedding, which looks tokens up");
+        findings.add_broken(path, c.model.layers[i].kind + " of tokens", "an embedding");
     }
   }
 }

@@ -79,7 +79,8 @@ std::set<const MappedFile*>& files() {
   return all;
 }
 
-constexpr std::string_view what_happened = " became shorter while it was read; run again once it is written\n";
+constexpr std::string_view what_happened =
+    " became shorter while it was read; run again when it is completely written\n";
 
 /// A mapped file with a name, for a signal's handler, which may take no lock; further ones are not named there.
 struct NamedMap {

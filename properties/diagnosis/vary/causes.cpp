@@ -55,8 +55,7 @@ const std::vector<VaryCause> all_causes{
     {"K/(K-1)", "K/(K-1)", "every micro-batch counts as if the window had one micro-batch less than {K=}",
      "divide by {K=}"},
     {"(K-1)/K", "(K-1)/K", "every micro-batch counts (K-1)/K of what it should, with {K=}", "count all of them"},
-    {"a factor", "", "every micro-batch counts {x} times what it should",
-     "divide by the window's count, once, whatever the micro-batches"},
+    {"a factor", "", "every micro-batch counts {x} times what it should", "divide by the window's count, once"},
     {"1/n_k and a factor", "",
      "each micro-batch's loss is divided by its own {n} {rows}, and their sum is scaled by one factor, as by a clip",
      divide_by_the_window},
@@ -94,7 +93,7 @@ const std::vector<VaryCause> all_causes{
     {"another term", "", "the step's gradient contains {x} times {term} besides the micro-batches' gradients",
      "add to gradients once per window, after the last `backward()`"},
     {"no sum of the micro-batches", "",
-     "the step's gradient is no weighted sum of the micro-batches' gradients: {x} of it remains",
+     "the step's gradient is not a weighted sum of the micro-batches' gradients: {x} of it remains",
      "look for changes to the micro-batches' gradients before they are added up (an elementwise clip, a sign, a "
      "normalisation, noise), and for state that changes between micro-batches: parameters, buffers"},
     {"a short window", "", "{window} has {M} of {K} micro-batches, but its sum is divided by {K}",
@@ -123,8 +122,8 @@ const std::vector<VaryCause> all_causes{
     {"spectral norm", "", "{layers} is updated by every forward pass, {K} times per window in place of once",
      "update it once per window: put it in `eval()` after a window's first forward pass, or use `weight_norm`"},
     {"rows see each other", "",
-     "the whole batch's gradient is no weighted sum of the micro-batches' gradients ({x} of it remains): a row's loss "
-     "depends on other rows, or gradients are not only summed before the step",
+     "the whole batch's gradient is not a weighted sum of the micro-batches' gradients ({x} of it remains): a row's "
+     "loss depends on other rows, or gradients are not only summed before the step",
      "compare rows over the whole window, as with a cache of embeddings, or do not accumulate such a loss"},
     {"not finite", "", "a micro-batch leaves non-finite elements in {term}, the whole batch does not",
      "look for a division by something that a micro-batch may lack: items that count, a variance over one row"},

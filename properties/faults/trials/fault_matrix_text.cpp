@@ -102,7 +102,7 @@ Study study_of(const std::vector<FaultRow>& rows) {
   study.question = "Is every seeded fault caught in every precision, on every path and under every optimizer?";
   study.answer = sentence_of(rows) + ".";
   study.status = rows.empty() ? Status::not_run : counts_of(rows).missed > 0 ? Status::fail : Status::pass;
-  if (study.status == Status::fail) study.message = "a fault got away where it can be expressed";
+  if (study.status == Status::fail) study.message = "a fault was not caught where it can be expressed";
   study.tables = {marks(rows), reasons(rows, Planted::missed, "Missed"),
                   reasons(rows, Planted::cannot, "Cannot be expressed")};
   study.notes = {

@@ -195,7 +195,7 @@ void require_counts(Outcome& outcome, const Case& c, const Trace& trace) {
       for (int k = -1; k < static_cast<int>(micro_batches_of(c, w, rank)); ++k) {
         const TapName name{window, k, "count", "items", c.dealt.empty() ? -1 : static_cast<int>(rank)};
         const bool there = trace.find(name.view()) != nullptr;
-        require(outcome, there, name.text(), "count", name.text() + " was not tapped: nobody judges it");
+        require(outcome, there, name.text(), "count", name.text() + " was not tapped, so that it is not judged");
       }
   }
 }
@@ -210,7 +210,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   }
   const std::string tap = missing->tap, stage = missing->stage;
   judged.outcome.status = Status::pass;
-  require(judged.outcome, false, tap, stage, tap + " was not tapped: nobody judges it");
+  require(judged.outcome, false, tap, stage, tap + " was not tapped, so that it is not judged");
   return settled(std::move(judged.outcome));
 }
 

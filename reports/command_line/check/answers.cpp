@@ -52,7 +52,7 @@ bool explain_restatement(const std::string& name) {
   if (restatement == nullptr) return false;
   std::cout << "restatement " << restatement->name << ": " << restatement->sentence << "\n";
   print_formula(name, restatement->formula);
-  std::cout << "named where a capture fails as its case states it, and passes inside all its bounds with this\n";
+  std::cout << "named where a capture fails as its case states it, but passes inside all its bounds with this\n";
   return true;
 }
 

@@ -83,7 +83,7 @@ Journal opened(const AcrossOptions& options, const CampaignOptions& campaign, He
   const fs::path file = options.out / "journal";
   if (options.resume) {
     if (!fs::exists(file))
-      throw UsageError("--resume: " + file.string() + ": found no journal; expected one that an ended run left behind");
+      throw UsageError("--resume: " + file.string() + ": found no journal; expected one that an interrupted run left");
     const Heading before = heading_of(Journal::heading_of(file));
     if (const std::string other = difference(before, heading); !other.empty())
       throw UsageError("--resume: " + file.string() + ": " + other + ", as in the journal");

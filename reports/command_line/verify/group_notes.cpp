@@ -133,7 +133,7 @@ std::string how_it_ended(int status) {
 
 std::string behind_its_last_tap(const RankNotes& notes) {
   const std::string_view tap = notes.tap.view();
-  return tap.empty() ? ", before its first tap" : ", behind the tap " + std::string(tap);
+  return tap.empty() ? ", before its first tap" : ", after the tap " + std::string(tap);
 }
 
 /// What a rank does that waits for nobody.

@@ -84,7 +84,8 @@ Launch crew_launch(int ranks, const std::string& launcher, bool allow_root) {
   std::string words = launcher;
   const Mpi* mpi = words.empty() ? nullptr : mpi_of(words);
   if (!words.empty() && mpi == nullptr)
-    throw UsageError("--launcher: '" + words + "' is no launcher of Open MPI or MPICH; `./tally doctor` names those");
+    throw UsageError("--launcher: '" + words +
+                     "' is not a launcher of Open MPI or MPICH; `./tally doctor` names those");
   for (const Mpi& each : known) {
     if (mpi != nullptr || !has_module(each)) continue;
     if (words = launcher_found(each); !words.empty()) mpi = &each;

@@ -154,7 +154,7 @@ int doctor(const DoctorOptions& options) {
 }
 
 void add_options(CLI::App& command, DoctorOptions& options) {
-  command.add_option("--probe", options.probed, "ask a subject's GEMM and atomics how they round: host or cuda")
+  command.add_option("--probe", options.probed, "probe how a subject's GEMM and atomics round: host or cuda")
       ->check(CLI::IsMember({"host", "cuda"}));
   command.add_option("--order", options.order,
                      "with --probe host: ask its GEMM in this order, such as tensor_core_h100");

@@ -85,7 +85,7 @@ class CrewBoard {
 
 // What a crew's notes say of its ranks, for people.
 
-/// Who waits for whom, from this rank on: "rank 0 waits for w0/reduce from rank 2, which is stopped, behind the tap …".
+/// Who waits for whom, from this rank on: "rank 0 waits for w0/reduce from rank 2, which is stopped, after the tap …".
 std::string who_waits(const CrewBoard& board, int rank);
 
 /// "hang: …", or "deadlock: …" where those that wait wait for each other; `waited`: how long this rank did.

@@ -110,7 +110,7 @@ TEST(MappedFileDeathTest, EndsWithOneLineThatNamesTheFileThatIsCutShort) {
         std::exit(static_cast<int>(map->data()[1 << 19]));
       },
       testing::ExitedWithCode(3),
-      "^error: cut_.short became shorter while it was read; run again once it is written\n$");
+      "^error: cut_.short became shorter while it was read; run again when it is completely written\n$");
 }
 
 TEST(MappedFileDeathTest, OfALargeSafetensorsFileNamesIt) {

@@ -95,7 +95,7 @@ TEST(Generations, AreRefusedWhereTheyAreNotStated) {
   EXPECT_EQ(refused_at("[[[3], [2]], [[1], [1], []]]", R"({"sharding": "gradients", "replicas": 2})"),
             "$.execution.ranks.replicas: 2 beside 3 ranks in $.windows[1]");
   EXPECT_EQ(refused_at("[[[3], [2]], [[1], [1], []]]", R"({"pipeline": {"stages": 2, "cut": [1]}})"),
-            "$.execution.ranks.pipeline.stages: a pipeline beside ranks whose number changes");
+            "$.execution.ranks.pipeline.stages: a pipeline over a number of ranks that changes");
   EXPECT_EQ(refused_at("[[[3], [2]], [[1], [1], []]]"), "nowhere");
 }
 

@@ -97,7 +97,7 @@ class Trainer(Said):
                 self.assertTrue(raises)
                 self.assertIsNone(callback.code)
         self.assertEqual(callback.code, PASS, self.said())
-        self.assertIn("the loop ended early, by Exception: windows that were whole by then are judged", self.said().split("\n"))
+        self.assertIn("the loop ended early, by Exception: only the windows finished before that are judged", self.said().split("\n"))
         self.assertFalse(any(parameter._backward_hooks for parameter in model.parameters()))
 
     def test_it_is_watched(self):

@@ -64,8 +64,8 @@ class BehindTheStep(unittest.TestCase):
                     with self.subTest(level=level):
                         code, said = verdict_of(Behind(clip, optimizer=optimizer).record(level))
                         self.assertEqual((code, said.count("fail: ")), (FAIL, 1), said)
-                        self.assertRegex(headline(said), r"fail: clip_grad_\w+_\(0.0.*\) at \S*conclusions_test.py:\d+ comes behind the step, and "
-                                                         r"clips what no step reads; call it before optimizer.step\(\)")
+                        self.assertRegex(headline(said), r"fail: clip_grad_\w+_\(0.0.*\) at \S*conclusions_test.py:\d+ comes after the step, and "
+                                                         r"clips gradients that no step reads; call it before optimizer.step\(\)")
 
     def test_a_clip_before_the_step_is_none(self):
         self.assertEqual(headline(verdict_of(Loop(clip=0.01).record("state"))[1]), "pass")
@@ -74,12 +74,12 @@ class BehindTheStep(unittest.TestCase):
         for clip in (clips_to(1e6), clamps_to(1e6)):
             code, said = verdict_of(Behind(clip).record("state"))
             self.assertEqual((code, headline(said)), (PASS, "pass, but look at a clip"), said)
-            self.assertIn("comes behind the step that it is to limit", details(said)[1])
+            self.assertIn("comes after the step that it should limit", details(said)[1])
 
     def test_another_change_is_to_be_looked_at(self):
         code, said = verdict_of(Behind(halves).record("state"))
-        self.assertEqual((code, headline(said)), (PASS, "pass, but look at a change behind the step"), said)
-        self.assertRegex(details(said)[1], rf"at \S*conclusions_test.py:{halves.__code__.co_firstlineno + 2}, which no step reads")
+        self.assertEqual((code, headline(said)), (PASS, "pass, but look at a change after the step"), said)
+        self.assertRegex(details(said)[1], rf"at \S*conclusions_test.py:{halves.__code__.co_firstlineno + 2}, where no step reads")
         self.assertEqual(headline(verdict_of(Behind(clears).record("state"))[1]), "pass")
 
 
@@ -203,7 +203,7 @@ class Words(unittest.TestCase):
                                 "  next: to have the loss at train.py:9 judged, say what counts"])
 
     def test_what_to_look_at_is_said_once(self):
-        said = passed("pass", ["look at lr: it moved", "look at betas: they are others", "look at lr: it moved again"]).splitlines()
+        said = passed("pass", ["look at lr: it changed", "look at betas: they are others", "look at lr: it changed again"]).splitlines()
         self.assertEqual(said[:2], ["pass, but look at lr, betas", "  it moved"])
 
     def test_one_verdict_with_what_else_is_wrong_below(self):

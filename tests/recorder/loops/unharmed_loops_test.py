@@ -154,7 +154,7 @@ class EndsNoProgram(unittest.TestCase):
                 recorder = trained(model, adam(model))
                 code, said = verdict_of(recorder)
                 self.assertEqual(code, PASS, said)
-                self.assertIn("not judged: what came behind window 0: the recorder itself failed in ", said)
+                self.assertIn("not judged: what came after window 0: the recorder itself failed in ", said)
                 self.assertTrue(headline(said).endswith("pass, but not judged: later windows"), said)
 
     def test_it_gives_a_loop_no_weight_that_it_lost(self):
@@ -183,7 +183,7 @@ class NamesWhatPassedInSilence(unittest.TestCase):
             optimizer = torch.optim.AdamW(parameters, lr=1e-2)
             code, said = verdict_of(trained(model, optimizer, before_step=lambda: nn.utils.clip_grad_norm_(parameters, 0.05)))
             self.assertEqual(code, FAIL if used_up else PASS, said)
-            self.assertEqual("was given no parameter" in said, used_up, said)
+            self.assertEqual("got no parameters" in said, used_up, said)
 
     def test_an_option_that_was_replaced(self):
         model = network()
@@ -248,7 +248,7 @@ class NamesWhatPassedInSilence(unittest.TestCase):
                 recorder = trained(model, optimizer, loss=lambda logits, y: F.cross_entropy(logits.float(), y))
             code, said = verdict_of(recorder)
             self.assertEqual(code, FAIL if around else PASS, said)
-            self.assertEqual("as it was before the last step: autocast keeps what it has cast" in said, around, said)
+            self.assertEqual("as it was before the last step: autocast keeps its casts" in said, around, said)
 
     def test_the_saved_capture_says_what_it_leaves_out(self):
         model = network()

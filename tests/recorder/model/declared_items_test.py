@@ -86,7 +86,7 @@ class Declared(unittest.TestCase):
                 ("mean-of-means", lambda each, mask, tokens, share: (each * mask).sum() / mask.sum() / 3,
                  "divided by its own 8 items and by K = 3; divide its sum by the window's 26"),
                 ("own-items", lambda each, mask, tokens, share: (each * mask).sum() / mask.sum(), "by its own 8 items alone"),
-                ("sum-not-mean", lambda each, mask, tokens, share: (each * mask).sum(), "nobody divides"),
+                ("sum-not-mean", lambda each, mask, tokens, share: (each * mask).sum(), "nothing divides the sum"),
                 ("over-k", lambda each, mask, tokens, share: right(each, mask, tokens, share) / 3, "leave one division out"),
                 ("extra-times-k", lambda each, mask, tokens, share: right(each, mask, tokens, share) * 3, "once too often"),
                 ("denominator-counts-ignored", lambda each, mask, tokens, share: (each * mask).mean() / 3,
@@ -105,7 +105,7 @@ class Declared(unittest.TestCase):
         tally_recorder.items(torch.ones(2, requires_grad=True))  # nobody does
 
     def test_what_does_not_count_weighs_nothing(self):
-        self.judged(lambda each, mask, tokens, share: each.sum() / tokens, FAIL, "what does not count weighs up to", "multiply by the mask")
+        self.judged(lambda each, mask, tokens, share: each.sum() / tokens, FAIL, "masked items weigh up to", "multiply by the mask")
 
     def test_sequences_that_weigh_alike_are_their_own_items(self):
         def mean(each, mask, tokens, share):
@@ -132,11 +132,11 @@ class Declared(unittest.TestCase):
             recorder.items(each, mask)
             recorder.items(each.detach(), mask, name="entropy")
 
-        said = self.judged(right, FAIL, "fail: the term 'entropy' declared at ", "sends nothing back, as it has no gradient", say=say)
+        said = self.judged(right, FAIL, "fail: the term 'entropy' declared at ", "has no gradient", say=say)
         self.assertNotIn("'the loss' declared", headline(said))
 
     def test_a_term_at_which_no_gradient_arrives_is_named(self):
-        self.judged(right, FAIL, "fail: the term 'the loss' declared at ", "sends nothing back: no gradient arrives there",
+        self.judged(right, FAIL, "fail: the term 'the loss' declared at ", "gets no gradient",
                     say=lambda recorder, each, mask: recorder.items(each * 1.0, mask))
 
     def test_a_mask_of_another_shape_is_one_line(self):

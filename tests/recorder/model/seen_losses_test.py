@@ -170,7 +170,7 @@ class Seen(unittest.TestCase):
 
         code, said = verdict_of(Router().record("state"))
         self.assertEqual((code, headline(said)), (PASS, f"{BESIDE}, a term of the loss"), said)
-        self.assertRegex(said, r"not judged: a term of the loss: beside what is judged, another reaches model.\S+ \(and 3 more\)")
+        self.assertRegex(said, r"not judged: a term of the loss: one that was not declared reaches model.\S+ \(and 3 more\)")
         code, said = verdict_of(Router(windows=loops.UNEQUAL).record("state"))
         self.assertEqual(code, FAIL, said)
         self.assertRegex(said.splitlines()[-1], r"^fail: cross_entropy at .* looks like mean-of-means")

@@ -193,8 +193,8 @@ class ByItself(unittest.TestCase):
                     self.net[2].bias.clamp_(-0.01, 0.01)
 
         for optimizer in (sgd(), torch.optim.NAdam):
-            said = self.judged(Clamped(optimizer), last="the optimizer's algorithm, what is changed behind a step")
-            self.assertIn("not judged: what changes model.2.bias behind the step of window 0, such as a clamp", said)
+            said = self.judged(Clamped(optimizer), last="the optimizer's algorithm, what is changed after a step")
+            self.assertIn("not judged: what changes model.2.bias after the step of window 0, such as a clamp", said)
 
     def test_state_that_is_emptied(self):
         class Emptied(Loop):
@@ -203,8 +203,8 @@ class ByItself(unittest.TestCase):
                     self.opt.state.clear()
                 super().window(w, sizes)
 
-        said = self.judged(Emptied(adam()), last="the optimizer's algorithm, what is changed behind a step")
-        self.assertIn("not judged: what changes the state of model.0.weight (and 3 more) behind the step of window 1", said)
+        said = self.judged(Emptied(adam()), last="the optimizer's algorithm, what is changed after a step")
+        self.assertIn("not judged: what changes the state of model.0.weight (and 3 more) after the step of window 1", said)
 
     def test_parameters_that_the_model_does_not_have(self):
         for wrong in (None, "no zero_grad"):

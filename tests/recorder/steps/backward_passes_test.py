@@ -153,7 +153,7 @@ class Windows(unittest.TestCase):
             code, said = verdict_of(Loop(optimizer=loops.sgd(momentum=0.9)).record("state"))
             self.assertEqual(code, expected, said)
             self.assertIn("a window without a step: window 0", said)
-            last = "pass, but not judged: the optimizer's algorithm, what is changed behind a step, windows without a step" if over == 4 else (
+            last = "pass, but not judged: the optimizer's algorithm, what is changed after a step, windows without a step" if over == 4 else (
                 "fail: window 1: the gradients of its step were taken at other weights than the step before it left, as in the second "
                 "pass of SAM, from 1 of 4 micro-batches; run that pass over all 4 (and 2 more like this)")
             self.assertTrue(headline(said).startswith(last), said)
@@ -170,7 +170,7 @@ class Windows(unittest.TestCase):
 
         code, said = verdict_of(Loop(windows=[[4] * 4] * 4).record("state"))
         self.assertEqual(code, 2, said)
-        self.assertIn("error: window 0: found no step in 4 micro-batches, and one behind 8", said)
+        self.assertIn("error: window 0: found no step in 4 micro-batches, and one after 8", said)
 
     def test_one_backward_pass_for_all(self):
         class Loop(loops.Loop):

@@ -118,7 +118,7 @@ class NotStated(unittest.TestCase):
 
             code, said = verdict_of(Loop(groups=groups).record("state"))
             self.assertEqual(code, PASS, said)
-            self.assertEqual("not judged: a clip (clip_grad_norm_(0.1, norm_type=2): its norm was also that of gradients that are not "
+            self.assertEqual("not judged: a clip (clip_grad_norm_(0.1, norm_type=2): its norm included gradients that are not "
                              "recorded)" in said, not freeze, said)
 
     def test_two_in_a_row(self):

@@ -184,8 +184,8 @@ class BetweenMicroBatches(unittest.TestCase):
         self.assertEqual((code, headline(said)), (PASS, "pass"), said)
         code, said = verdict_of(loops.Loop(model=lambda: Graphed(True)).record("state"))
         self.assertEqual(code, FAIL, said)
-        self.assertIn("fail: window 0, micro-batch 1, gradient of model.weight: .grad shares its memory with what this backward pass "
-                      "hands on", headline(said))
+        self.assertIn("fail: window 0, micro-batch 1, gradient of model.weight: .grad shares its memory with a tensor that this "
+                      "backward pass returns", headline(said))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class Each(unittest.TestCase):
             code, said = verdict_of(Adversaries(kind, scaler=scaler).recorded())
             self.assertEqual(code, PASS, said)
             self.assertIn(f"optimizer 0-{kind.__name__}:\n", said)
-            self.assertIn(f"assumed: backward passes in front of a step of 0-{kind.__name__} are for that step", said)
+            self.assertIn(f"assumed: backward passes before a step of 0-{kind.__name__} are for that step", said)
 
     def test_what_the_generator_leaves_in_the_discriminators_window(self):
         code, said = verdict_of(Adversaries(clears=False).recorded())

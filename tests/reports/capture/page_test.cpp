@@ -55,7 +55,7 @@ TEST(CapturePage, SaysOfAFailureAloneWhatTheLoopsOwnGapIs) {
   EXPECT_FALSE(has(page_of(wrong), "Rounding drift of"));
   for (TensorCheck& check : wrong.checks)
     if (check.tap.starts_with("w0/m")) check.status = Status::pass;
-  EXPECT_TRUE(has(page_of(wrong), "of the norm, inside its bounds: what is wrong comes behind it.</p>"));
+  EXPECT_TRUE(has(page_of(wrong), "of the norm, inside its bounds: the error comes after it.</p>"));
   wrong.own_gap.reset();
   EXPECT_TRUE(has(page_of(wrong), "<p>The loop&#39;s own gap: not known, as too little"));
   EXPECT_FALSE(has(page_of(samples::right_capture()), "<p>The loop&#39;s own gap"));

@@ -81,7 +81,7 @@ TEST_F(Pending, has_old_values_of_the_same_machine_and_draw_alone) {
   EXPECT_TRUE(before_pending({}, kept).empty());
 }
 
-/// What the gate calls drawn otherwise is settled by one bless: the new cases come, those that they stand for go.
+/// What the gate calls drawn differently is settled by one bless: the new cases come, those that they stand for go.
 TEST_F(Pending, takes_out_the_cases_that_others_stand_for) {
   BlessOptions first = because_;
   first.reason = "first run";

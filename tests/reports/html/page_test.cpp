@@ -65,7 +65,7 @@ TEST(Page, HoldsEveryFailureWithItsReplayCommand) {
     EXPECT_TRUE(has(page, "tally replay " + c.token));
     EXPECT_TRUE(has(page, c.message));
   }
-  EXPECT_TRUE(has(page, "unscale-twice got away"));
+  EXPECT_TRUE(has(page, "unscale-twice was not caught"));
   EXPECT_TRUE(has(page, "Law partition cannot fail here"));
 }
 

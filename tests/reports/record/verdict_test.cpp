@@ -91,7 +91,7 @@ TEST(VerdictSentence, SaysWhatHappened) {
   EXPECT_EQ(verdict_sentence(samples::passing()), "PASS  38,865 tensor checks inside their bounds, 15 vacuous");
   EXPECT_EQ(verdict_sentence(samples::empty()), "NOT RUN  no GPU here");
   EXPECT_EQ(verdict_sentence(samples::failing()),
-            "FAIL  3 of 252 cases broke a law, 1 of 12 trainings left the bounds, 1 of 2 seeded faults got away, "
+            "FAIL  3 of 252 cases broke a law, 1 of 12 trainings left the bounds, 1 of 2 seeded faults not caught, "
             "1 of 3 laws cannot fail: the control does not differ, 1 of 3 triggers was not reached");
   EXPECT_EQ(verdict_sentence(samples::partial()),
             "INCOMPLETE  interrupted after 252 cases: 38,865 tensor checks inside their bounds, 15 vacuous so far");

@@ -178,8 +178,8 @@ def vary(arguments):
             answer, document = judged(script, options.out)
             script.say_done()
         if max(script.nproc, default=1) > 1 and answer["verdict"] == "pass" and all(run["ranks"] == 1 for run in document["runs"]):
-            raise CaptureError(f"tally: found {program}, which asks for no ranks, expected the program of this recorder; build it anew, or "
-                               "set TALLY")
+            raise CaptureError(f"tally: found {program}, which does not ask for ranks, expected the program of this recorder; build it "
+                               "again, or set TALLY")
         if script.drawn and answer["verdict"] != "pass":
             raise CaptureError(f"{options.script}: found numbers that are drawn for each micro-batch ({script.drawn}), others with other "
                                "micro-batches, expected none; draw them with the rows, in the data set, or vary the step as a function, "

@@ -251,7 +251,7 @@ def leave_out_unused(segment, capture, taps, tensors, lines, clip, stated=False)
     for name, place in segment.without.items():
         if name in segment.touched and not capture.members.told:
             capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
-                                   "record windows in which every parameter takes part: PyTorch leaves others alone")
+                                   "record windows in which every parameter takes part: PyTorch skips the others")
     sparse = [name for name in capture.parameters if name in segment.sparse]
     if sparse:
         leaves_out_sparse(sparse, clip, stated)

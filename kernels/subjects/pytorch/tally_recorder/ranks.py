@@ -110,14 +110,14 @@ class Ranks:
         found = {**self.said, "reduce": {"divide": self.divide, **self.said.get("reduce", {})}}
         if self.sharded:
             lines.append(f"assumed: {self.size} ranks share parameters, gradients and the optimizer's state, and add up "
-                         "behind every micro-batch, as fully_shard does")
+                         "after every micro-batch, as fully_shard does")
             return {"sharding": "gradients", "buckets": {"elements": 1}, **found}  # each parameter cut by itself
         if self.wrapper is not None and "buckets" not in found:
             found["buckets"] = {"order": "reverse"}
         if "communicate" not in found:
             found["communicate"] = self.communicate(sums)
-            when = ("once a window, behind its last micro-batch" if found["communicate"] == "window" else
-                    "behind every micro-batch, of all that was accumulated until then")
+            when = ("once per window, after its last micro-batch" if found["communicate"] == "window" else
+                    "after every micro-batch, of all that was accumulated until then")
             ends = "" if self.wrapper else ("; all that changes gradients before PyTorch's clip, recorder.added_up() or the "
                                             "step is taken for that sum")
             lines.append(f"assumed: {self.size} ranks add up {when} (argument ranks){ends}")

@@ -179,8 +179,8 @@ def rates_assumed(segment):
     """The section `learning_rate` that the run shows, and why."""
     passed = segment.rates_of_micro_batches()
     if passed:
-        return (rate_section(passed, segment.step), "the rates that the schedule went through, each meant for a step, "
-                "as it moved with every micro-batch")
+        return (rate_section(passed, segment.step), "the learning rates of the schedule, one for each step, as it "
+                                                    "moved with every micro-batch")
     why = ("the rates in force at the steps, set after each window's last backward pass"
            if segment.rates_are_of_steps() else "the rates in force when the windows began")
     return rate_section(segment.rates_of_steps(), segment.step), why
@@ -200,10 +200,10 @@ def excludes_what_is_there(decay, capture):
 
 def left_out(segment, capture):
     """What is said of updates that the case leaves out."""
-    lines = ["assumed: the case leaves the updates out: in its words the rate is 0 and parameters stay as they were"]
+    lines = ["assumed: the case has no updates: its learning rate is 0, so that parameters stay as they were"]
     lines += capture.steps_again.lines(segment.first, segment.without_update)
     if segment.rate_moved_inside:
-        lines.append("look at lr: it moved behind a window's first micro-batch and before its step; move the schedule behind the step")
+        lines.append("look at lr: it changed between a window's first micro-batch and its step; step the schedule after the optimizer")
     if segment.without_update_from > segment.first:
         lines.append(f"not judged: the optimizer's step in windows {segment.first} to {segment.without_update_from - 1}, as its options "
                      "changed between the beginning of a window and its step; set them before the window's first micro-batch")

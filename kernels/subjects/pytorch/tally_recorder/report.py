@@ -56,10 +56,10 @@ class Report:
         micro-batches of the windows that are recorded, up to this step."""
         if self.early is None and len(counts) == 1:
             self.early = (f"{place}: a step was taken before the window's last micro-batch, whose gradient goes into the next window: step "
-                          "behind the last one, `(i + 1) % K == 0`")
+                          "after the last one, `(i + 1) % K == 0`")
         elif self.early is None:
-            self.early = (f"{place}: a step was taken, as at an epoch's end, behind which windows begin anew: say how many micro-batches "
-                          f"each window has, micro_batches={counts[:1]} * {len(counts) - 1} + {counts[-1:]}, and divide each by what it holds")
+            self.early = (f"{place}: a step was taken, as at an epoch's end, after which windows restart: pass each window's number "
+                          f"of micro-batches, micro_batches={counts[:1]} * {len(counts) - 1} + {counts[-1:]}, and divide each by its own")
         self.noted(place, "a step was taken before the window's last micro-batch")
 
     def not_cleared(self, window, names, of_some):
@@ -95,7 +95,7 @@ class Report:
             self.unexplained(place, change)
 
     def unexplained(self, place, change):
-        self.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
+        self.problem(f"{place}, gradient of {change.place}", "a change that is not an accumulation, clip or scaler",
                      "the bits of the last accumulation",
                      "keep other code from writing to .grad, as with torch.autograd.grad, or record without it")
 
@@ -191,7 +191,7 @@ class Outside(Hooked):
         thawed = [name for name, parameter in self.frozen.items() if parameter.requires_grad or parameter.grad is not None]
         if thawed:
             found.append(f"not judged: {counted(thawed[0], len(thawed) - 1)} was frozen when the recorder was made and trains "
-                         "since; make the recorder once all train that are to be judged")
+                         "since; make the recorder after all parameters to be judged are trainable")
         return found
 
 
@@ -214,4 +214,4 @@ class Reductions:
         by_node = {node: (place, name) for node, place, name in self.found}
         place, name = next((by_node[node] for node in nodes if node in by_node), (None, None))
         return place and (f"{PROPOSAL} {place} judged, say what counts: tally_recorder.items({name or 'per_item'}, mask), where "
-                          f"{name or 'per_item'} is what it adds up there and mask which of it counts")
+                          f"{name or 'per_item'} holds the losses that it adds up there and mask those that count")

@@ -20,9 +20,9 @@ LONGEST_HEADER = 1 << 26  # a header that is read, in bytes
 # What is not judged and is no parameter, with the words of the last line.
 WORDS_OF_UNJUDGED = {
     "not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
-    "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss",
+    "not judged: what came after": "later windows", "not judged: a term of the loss": "a term of the loss",
     "not judged: the optimizer's algorithm": "the optimizer's algorithm", "not judged: the optimizer's step": "the optimizer's step",
-    "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed behind a step",
+    "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed after a step",
     "not judged: a change of the gradients": "a change of the gradients", "not judged: a clip": "a clip",
     "not judged: a window without a step": "windows without a step"}
 LOOK_AT = "look at "  # how a line begins that says what no case states and a reader is to decide: "look at WHAT: …"

@@ -32,7 +32,7 @@ Action bind(CLI::App& command) {
 const RegisterCommand registered{{
     .place = 510,
     .name = "doctor",
-    .help = "say what there is to run on",
+    .help = "show what this machine can run",
     .bind = bind,
 }};
 

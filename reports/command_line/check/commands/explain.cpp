@@ -99,7 +99,7 @@ int explain(const ExplainOptions& options) {
       std::filesystem::exists(options.results) ? " in " + options.results : "; there is no " + options.results;
   const std::vector<std::string> near = near_names(options.what, known(results), names_offered);
   throw UsageError("nothing is named '" + options.what + "'" + where +
-                   (near.empty() ? ", and nothing alike; verdicts print names behind `looks like`"
+                   (near.empty() ? ", and nothing similar; verdicts print names after `looks like`"
                                  : "; the nearest names are " + listed_or_none(near)));
 }
 
@@ -111,7 +111,7 @@ void add_options(CLI::App& command, ExplainOptions& options) {
 const RegisterCommand registered{{
     .place = 160,
     .name = "explain",
-    .help = "say in words what a case, a law, a fault or a suspect is about",
+    .help = "explain a case, a law, a fault or a suspect in words",
     .bind = with_options(add_options, explain),
 }};
 

@@ -21,7 +21,7 @@ namespace {
 const RegisterCommand registered{{
     .place = 220,
     .name = "baseline",
-    .help = "look at a baseline, hold results beside it, change it",
+    .help = "show a baseline, compare results with it, change it",
 }};
 
 }  // namespace
@@ -136,7 +136,7 @@ int baseline_bless(const BaselineBlessOptions& options) {
 
 void add_options(CLI::App& command, BaselineBlessOptions& options) {
   add_change_with_reason(command, options.bless);
-  command.add_flag("--all", options.all, "accept everything; wants --yes too");
+  command.add_flag("--all", options.all, "accept everything; needs --yes too");
   command.add_flag("--yes", options.yes, "do not refuse --all");
 }
 
@@ -162,7 +162,7 @@ void add_options(CLI::App& command, BlessOptions& options) {
 const RegisterCommand registered{{
     .place = 226,
     .name = "baseline prune",
-    .help = "take out what the results do not have any more",
+    .help = "take out what the results no longer have",
     .bind = with_options(add_options, bless),
 }};
 
@@ -181,7 +181,7 @@ void add_options(CLI::App& command, BlessOptions& options) {
 const RegisterCommand registered{{
     .place = 227,
     .name = "baseline tighten",
-    .help = "accept what became better alone",
+    .help = "accept only what became better",
     .bind = with_options(add_options, bless),
 }};
 

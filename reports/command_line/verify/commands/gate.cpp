@@ -126,7 +126,7 @@ void add_options(CLI::App& command, GateOptions& options) {
 const RegisterCommand registered{{
     .place = 200,
     .name = "gate",
-    .help = "hold results against a baseline, or this build against another",
+    .help = "compare results with a baseline, or this build with another",
     .bind = with_options(add_options, gate),
 }};
 

@@ -14,7 +14,7 @@ namespace {
 const RegisterCommand registered{{
     .place = 240,
     .name = "history",
-    .help = "a file of what runs came to, one line each",
+    .help = "a history file of runs, one line for each",
 }};
 
 }  // namespace

@@ -87,7 +87,7 @@ void add_options(CLI::App& command, MergeOptions& options) {
 const RegisterCommand registered{{
     .place = 310,
     .name = "merge",
-    .help = "join the results of all shards of a campaign",
+    .help = "merge the results of all shards of a campaign",
     .bind = with_options(add_options, merge),
 }};
 

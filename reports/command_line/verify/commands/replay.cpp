@@ -143,8 +143,8 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   command.add_option("--law", options.law, "the law to hold it to");
   command.add_option("--dump", options.dump, "folder for the case and its trace");
   command.add_option("--ranks-as", options.as, "run its ranks as a framework does (./tally list ranks)");
-  command.add_option("--rank", options.rank, "show this rank's stages alone")->check(CLI::Range(0, 4095));
-  command.add_option("--stage", options.stage, "show what this stage of a pipeline left alone")
+  command.add_option("--rank", options.rank, "show only this rank's stages")->check(CLI::Range(0, 4095));
+  command.add_option("--stage", options.stage, "show only what this stage of a pipeline left")
       ->check(CLI::Range(0, 4095));
 }
 

@@ -54,7 +54,7 @@ class Recorded(unittest.TestCase):
                 loops.step(state, [loops.rows_of(4), loops.rows_of(4)])
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(recorder.check(folder, show=lines.append), 2)
-        self.assertIn("taken away as it arrived", lines[-1])
+        self.assertIn("removed as it arrived", lines[-1])
         self.assertIn("tally_recorder.vary", lines[-1])
 
 

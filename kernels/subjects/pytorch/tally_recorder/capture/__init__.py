@@ -14,7 +14,7 @@ from .windows import BackwardPasses, Endings, PassedOver, Stretches
 
 def inside_backward(found):
     return CaptureError(f"the loop: found {found}, as hooks that step do, expected a backward pass that leaves its gradients "
-                        "and a step behind it; vary such a loop (tally_recorder.vary)")
+                        "and a step after it; vary such a loop (tally_recorder.vary)")
 
 
 class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
@@ -124,7 +124,7 @@ class Capture(BackwardPasses, Buffers, Endings, Moves, PassedOver, Stretches):
             return
         gradient = self.views.gradient(name)
         if gradient is None:
-            raise inside_backward(f"the gradient of {name} taken away as it arrived")
+            raise inside_backward(f"the gradient of {name} removed as it arrived")
         if self.meaning.at("state"):
             first = self.open.endswith("/m0") and same(self.scratch.tensor(self.given), gradient)  # one copy is enough
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.given if first else gradient)

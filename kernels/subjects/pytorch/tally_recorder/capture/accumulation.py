@@ -192,9 +192,9 @@ class Buffers:
         if held is not None and not value.is_sparse and value.numel() and held.data_ptr() == value.data_ptr():
             window, m, _ = self.meaning.place(self.count)
             self.report.add(self.report.wrong_lines, "alias", (
-                f"window {window}, micro-batch {m}, gradient of {name}: .grad shares its memory with what this backward pass hands "
-                "on, as with a static buffer or a view that a backward returns: what the micro-batches before it left is "
-                "overwritten; return a clone from that backward"))
+                f"window {window}, micro-batch {m}, gradient of {name}: .grad shares its memory with a tensor that this backward "
+                "pass returns, such as a static buffer or a view: the sum of the earlier micro-batches is overwritten; return a "
+                "clone from that backward"))
 
     def stands_alone(self):
         """Whether a case can take a change of the gradients as it is, as it can for an opaque model on one rank."""

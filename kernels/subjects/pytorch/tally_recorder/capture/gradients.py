@@ -125,8 +125,8 @@ class GradientWrites:
             self.held.add(result)
 
     def lines(self):
-        return [] if self.late is None else [f"look at a change behind the step: gradients are changed at {self.late}, which no step "
-                                             "reads; move it before optimizer.step()"]
+        return [] if self.late is None else [f"look at a change after the step: gradients are changed at {self.late}, where no step "
+                                             "reads them; move it before optimizer.step()"]
 
 
 def clip_in_words(section):
@@ -197,17 +197,17 @@ class SeesClips:
         self.late[clip_in_words(section)] = place, changed or most > section.get("max_norm", section.get("max_value"))
 
     def lines(self):
-        return [f"look at a clip: {said} at {place} comes behind the step that it is to limit; call it before optimizer.step()"
+        return [f"look at a clip: {said} at {place} comes after the step that it should limit; call it before optimizer.step()"
                 for said, (place, changed) in self.late.items() if not changed]
 
     def wrongs(self):
         """A clip behind the step, or one that saw no parameter, clips nothing, whatever it was meant to."""
-        found = [f"{said} at {place} comes behind the step, and clips what no step reads; call it before optimizer.step()"
+        found = [f"{said} at {place} comes after the step, and clips gradients that no step reads; call it before optimizer.step()"
                  for said, (place, changed) in self.late.items() if changed]
         if self.over_nothing is None or self.called:
             return found
-        return found + [f"{clip_in_words(self.over_nothing)} was given no parameter, so that nothing is clipped; give it a list, as an iterator "
-                "(filter, model.parameters()) is used up once the optimizer has read it"]
+        return found + [f"{clip_in_words(self.over_nothing)} got no parameters, so that nothing is clipped; pass a list, as an iterator (filter, "
+                        "model.parameters()) is exhausted once the optimizer has read it"]
 
     def note(self, section, parameters):
         if section not in self.called:
@@ -233,7 +233,7 @@ class SeesClips:
                 why = f"it was called over at most {len(most)} of {len(wanted)} parameters"
             found.append(section)
         if self.beside in found:
-            why = "its norm was also that of gradients that are not recorded"
+            why = "its norm included gradients that are not recorded"
         if len(found) > 1 and why is None:
             why = "a case states one clip"
         return ([], f"{' and '.join(map(clip_in_words, found))}: {why}") if why else (found, None)

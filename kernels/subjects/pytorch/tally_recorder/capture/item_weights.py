@@ -39,16 +39,15 @@ DIVISORS = (
     ("divided-twice", lambda k, w: w.K * w.K * k.items, "1/(K K n_k): the mean is divided by K = {K} twice; leave one division "
      "out"),
     ("extra-times-k", lambda k, w: w.N / w.K, "K/N: the loss is multiplied by K = {K} once too often; leave that out"),
-    ("denominator-counts-ignored", lambda k, w: w.size, "1/{size}: what does not count is counted in the divisor; divide by the "
-     "window's {N}"),
+    ("denominator-counts-ignored", lambda k, w: w.size, "1/{size}: the divisor counts ignored positions; divide by the window's {N}"),
     ("denominator-counts-ignored", lambda k, w: w.K * k.size, "1/(K {own}): each micro-batch's loss is divided by all of its "
-     "own {own} places, whatever counts, and by K = {K}; divide its sum by the window's {N}"),
-    ("denominator-counts-ignored", lambda k, w: k.size, "1/{own}: each micro-batch's loss is divided by all of its own {own} places, "
-     "whatever counts; divide its sum by the window's {N}"),
+     "own {own} positions, ignored ones too, and by K = {K}; divide its sum by the window's {N}"),
+    ("denominator-counts-ignored", lambda k, w: k.size, "1/{own}: each micro-batch's loss is divided by all of its own {own} positions, "
+     "ignored ones too; divide its sum by the window's {N}"),
     ("divided-by-another-window", lambda k, w: w.first.N, "1/{N0}: every window is divided by the first one's items; divide by "
      "the window's own {N}"),
     ("divided-by-k-alone", lambda k, w: w.K, "1/K: the sum is divided by K = {K} and by no items; divide it by the window's {N}"),
-    ("sum-not-mean", lambda k, w: Fraction(1), "1: nobody divides; divide the sum by the window's {N}"),
+    ("sum-not-mean", lambda k, w: Fraction(1), "1: nothing divides the sum; divide it by the window's {N}"),
 )
 BEFORE_SHIFT = "tokens-counted-before-shift"
 
@@ -168,7 +167,7 @@ def judge_declared(title, windows, meant, coefficient, first):
     for w, window in enumerate(windows):
         for m, given in enumerate(window.given):
             if given.outside:
-                return Judged(wrong=f"{title}, window {first + w}, micro-batch {m}: what does not count weighs up to "
+                return Judged(wrong=f"{title}, window {first + w}, micro-batch {m}: masked items weigh up to "
                                     f"{short(given.outside)}, expected 0; multiply by the mask before the sum")
     if place is None:
         return Judged()
@@ -256,6 +255,6 @@ def labels_before_shift(segment):
     if not found or not all(found.values()):
         return []
     w, (given, scored) = next(iter(found.items()))
-    return [f"window {segment.first + w}: labels are counted before the shift, which takes each line's first one out: a loss is divided by the "
+    return [f"window {segment.first + w}: labels are counted before the shift, which drops each line's first label: the loss is divided by the "
             f"{given} that the model is given, and {scored} are scored: divide by the window's `(labels[:, 1:] != -100).sum()`, or, where a "
             f"framework counts, as Trainer does, have the collator ignore each line's first label; looks like {BEFORE_SHIFT}"]

@@ -94,7 +94,7 @@ def starts_of(given, kept):
     if bool((positions[begins | starts] != 0).any()):
         line, column = ((begins | starts) & (positions != 0)).nonzero()[0].tolist()
         refuse_argument("position_ids", f"{int(positions[line, column])} where a sequence starts (line {line}, token {column})",
-                        "0 there, and one more for each token behind it", COLLATOR)
+                        "0 there, and one more for each later token", COLLATOR)
     return starts | begins
 
 

@@ -94,7 +94,7 @@ class LossTaps(TermTaps):
             self.capture.report.say_problem(str(problem))
             self.token_rows = ALL_ROWS
         if self.token_rows.scored_by_padding:
-            self.capture.report.say("labels: a token of padding is scored by the token behind it; ignore the first label "
+            self.capture.report.say("labels: a padding token is scored against the token after it; ignore the first label "
                                     "of a line that is padded on the left, and labels of padding")
         self.x = self.capture.scratch.put(self.token_rows.of_flat(model_input(first)))
         self.passes.begin(self.token_rows, model)

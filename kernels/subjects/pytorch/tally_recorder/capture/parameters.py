@@ -215,9 +215,9 @@ def changed_behind(capture):
     if not changed:
         return None
     what = counted(changed[0], len(changed) - 1)
-    capture.report.say_of_kind("behind a step", f"not judged: what changes {what} behind the step of window {window}, such as a clamp, an "
+    capture.report.say_of_kind("behind a step", f"not judged: what changes {what} after the step of window {window}, such as a clamp, an "
                                "average or another optimizer")
-    return f"{what} {'are' if changed[1:] else 'is'} changed behind a step"
+    return f"{what} {'are' if changed[1:] else 'is'} changed after a step"
 
 
 def moved(numbers_at_steps):
@@ -260,8 +260,8 @@ class SeesStaleCasts:
     def look(self, report):
         """Reports such a cast; called before a forward pass, and looks once behind each step."""
         if self.found():
-            report.wrong(f"the model computes with {self.name} as it was before the last step: autocast keeps what it has cast "
-                         "until it is left; open torch.autocast anew for each forward pass, not around the loop")
+            report.wrong(f"the model computes with {self.name} as it was before the last step: autocast keeps its casts until "
+                         "it is left; enter torch.autocast for each forward pass, not around the loop")
 
     def found(self):
         """Whether there is one. Gradients are on, so that what this casts is what the model would."""

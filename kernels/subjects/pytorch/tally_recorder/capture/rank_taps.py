@@ -159,7 +159,7 @@ class RankTaps(Hooked):
         if hooked:
             self.capture.report.problem(f"{hooked[0]} (and {len(hooked) - 1} more)" if hooked[1:] else hooked[0],
                                         "a hook of register_post_accumulate_grad_hook", "none beside ranks that add up by "
-                                        "calls of their own", "add up behind the backward pass, or record with "
+                                        "calls of their own", "add up after the backward pass, or record with "
                                         "DistributedDataParallel")
 
     def marked(self):

@@ -275,4 +275,4 @@ class Moves:
             if inside and inside <= places and len(places) > 1:
                 self.report.add(self.report.wrong_lines, "schedule", (
                     f"{name} moved lr {len(places)} times before the step of window {window}, with every micro-batch, at {place}: the "
-                    "whole batch's loop moves it once; call its step() behind optimizer.step() alone; looks like sched-per-microbatch"))
+                    "whole batch's loop moves it once; call its step() only after optimizer.step(); looks like sched-per-microbatch"))

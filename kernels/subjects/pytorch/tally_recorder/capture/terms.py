@@ -164,8 +164,8 @@ class TermTaps:
                 "for each item; pass which of them count")
         if not per_item.requires_grad:
             return capture.report.wrong(
-                f"the term {name!r} declared at {place} sends nothing back, as it has no gradient: it was computed under "
-                "torch.no_grad, or detached; compute it with gradients, or take it out of the loss")
+                f"the term {name!r} declared at {place} has no gradient: it was computed under torch.no_grad, or "
+                "detached; compute it with gradients, or take it out of the loss")
         term = Declared(name, coefficient, place, per_item, mask)
         self.declared.append(term)
 
@@ -199,8 +199,8 @@ class TermTaps:
                                           "a term beside the loss reaches it, as a penalty in the loss does")
             else:
                 self.capture.report.say(
-                    f"not judged: a term of the loss: beside what is judged, another reaches {counted(beside[0], len(beside) - 1)}; "
-                    "say what counts, tally_recorder.items(per_item, mask), or where it is a decay pass weight_decay as it is meant")
+                    f"not judged: a term of the loss: one that was not declared reaches {counted(beside[0], len(beside) - 1)}; "
+                    "declare it, tally_recorder.items(per_item, mask), or pass weight_decay if it is a decay")
 
     def decay_is_said(self):
         return (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none"
@@ -245,8 +245,8 @@ class TermTaps:
         arrived = {term.name for term in self.declared if term.factor is not None}
         for term in self.declared:
             if backward and term.name not in arrived:
-                report.wrong(f"the term {term.name!r} declared at {term.place} sends nothing back: no gradient arrives there, as the loss is "
-                             "made of another tensor; declare the one that is summed up")
+                report.wrong(f"the term {term.name!r} declared at {term.place} gets no gradient: the loss is computed from another tensor; "
+                             "declare the tensor that is summed up")
         self.pending, self.declared = [], []
         return ends
 

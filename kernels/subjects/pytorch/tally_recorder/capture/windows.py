@@ -110,8 +110,8 @@ class BackwardPasses:
         if passes == size and 1 < turns < size and size % turns == 0 and self.ways == self.ways[:turns] * (size // turns):
             segment.meant[-1] = size // turns
         elif passes > size and set(places.values()) != {size}:
-            return self.report.problem(f"window {window}", f"no step in {size} micro-batches, and one behind {passes}", "one behind each "
-                                       "window", "pass micro_batches as the loop is meant, in backward passes")
+            return self.report.problem(f"window {window}", f"no step in {size} micro-batches, and one after {passes}", "one after each window",
+                                       "pass micro_batches as the loop is meant, in backward passes")
         elif passes <= size:
             return None
         segment.why_opaque = f"each micro-batch has {turns} backward passes"
@@ -146,7 +146,7 @@ class PassedOver:
             if not self.segment.windows:
                 self.segments.remove(self.segment)
                 self.segment = None
-        self.report.say(f"assumed: backward passes in front of a step of {name} are for that step, where they reach parameters here")
+        self.report.say(f"assumed: backward passes before a step of {name} are for that step, where they reach parameters here")
 
 
 class Endings:
@@ -155,7 +155,7 @@ class Endings:
     def interrupted(self, kind):
         """The loop ended by an exception."""
         self.backward_ends()
-        self.report.say(f"the loop ended early, by {kind.__name__}: windows that were whole by then are judged")
+        self.report.say(f"the loop ended early, by {kind.__name__}: only the windows finished before that are judged")
         self.ends_early()
 
     def broke(self):
@@ -166,7 +166,7 @@ class Endings:
         if not self.segments:
             return
         window = self.segments[-1].first + len(self.segments[-1].windows)
-        self.report.say(f"not judged: what came behind window {window - 1}: {why}")
+        self.report.say(f"not judged: what came after window {window - 1}: {why}")
 
     def ends_early(self):
         """A window that has not taken its step is left out."""

@@ -13,8 +13,8 @@ from .state import (COMPLEX, HALF_ULP, batch_layers, cast, count_of, dealt, hash
 from .training_steps import Stepped, Uncleared, options_of
 from .weights import Items, Weights, of_round
 
-SEEDED_WITHIN = ("the step seeds torch's generator: its draws were dealt by rows all the same, so that micro-batches which draw alike "
-                 "because of it are not seen")
+SEEDED_WITHIN = ("the step seeds torch's generator: its draws were still dealt by rows, so that equal draws in its micro-batches are "
+                 "not seen")
 
 
 @contextlib.contextmanager
@@ -152,7 +152,7 @@ class Function(Executor):
         self.lifts = self.lifts if self.lifts.found else None
         if plan.dealt:
             self.notes.append(f"draws by {', '.join(sorted(plan.dealt))} were dealt by rows: every row has the same numbers in "
-                              "whatever micro-batch it is")
+                              "any micro-batch")
         if not (plan.drawn or plan.mean):
             self.plans = {}
         if not self.plans and not self.lifts:

@@ -204,7 +204,7 @@ class Script(Executor):
             raise CaptureError(f"{self.script}: found {found} rows in a micro-batch where {self.what_was_asked([self.rows])} was said, "
                                f"expected {self.rows}; {other_rows(seen, self.rows)}")
         if found is None:
-            self.note("no rows were seen: the models are given no tensors that are not computed")
+            self.note("no rows were seen: all tensors that the models are given are computed ones")
         if not self.can_deal_unequal(seen):
             self.equal_only = True
             self.note(EQUAL_ONLY)
