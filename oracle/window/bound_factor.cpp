@@ -92,8 +92,8 @@ bool is_power_of_two(long double x) {
   return std::frexp(x, &exponent) == 0.5L;
 }
 
-/// fl(fl(scale / K) / n) where K n is the divisor. Where it is not, two operations that are not known: one rounding
-/// each. A number of ranks that is multiplied in is one more, unless it is a power of two.
+/// fl(fl(scale / K) / n) where K n is the divisor. Otherwise two unknown operations of one rounding each. A
+/// multiplication by the number of ranks is one more, unless it is a power of two.
 Interval divided_twice(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                        Interval scale, long double by) {
   const bool one_factor = by_window(declared) || c.normalisation == Normalisation::sum;

@@ -96,8 +96,7 @@ constexpr double flushed_by_an_atomic = 0x1p-125;
 using Term = std::function<double(double size)>;  // of the sum, by an element's magnitude
 using AdditionsOf = std::function<double(const KernelClaim& claim, const Term& term)>;
 
-/// What the additions of all terms cost, relative to what they add up to: by the order that is claimed, for these
-/// sizes.
+/// The rounding of all additions relative to their sum, by the claimed order, for these sizes.
 double relative_growth(const Declared& declared, const KernelClaim& claim, const ExpectedTensors& gradients,
                        const Term& term) {
   std::vector<std::vector<double>> tensors;

@@ -115,7 +115,7 @@ struct PooledStatistics {
 PooledStatistics pooled_statistics(const Declared& declared, const Layer& layer, StepStatistics by,
                                    const std::vector<std::int64_t>& counts, const std::vector<ExpectedTensors>& handed);
 /// The same of all rows themselves, from the first operation to the last; of each rank its own, no row where it has
-/// none. What moves all rows together moves no variance, so that this is the sharper one where rows have bounds.
+/// none. A shift of all rows changes no variance, so that this is the sharper bound where rows have bounds.
 PooledStatistics pooled_statistics(const Declared& declared, const Layer& layer, StepStatistics by,
                                    const std::vector<Expected>& rows);
 /// A sum over ranks of tensor number `tensor` of so many that travel together.

@@ -1,5 +1,5 @@
-// A is the buffer of a window's gradients, of losses that were multiplied by the scale. Exact gradients never were, so
-// that no code here divides; what becomes of the scale after a window is its kind's file's (oracle/recipe).
+// A is the buffer of a window's gradients, of losses that were multiplied by the scale. Exact gradients have no scale,
+// so that no code here divides; each kind's file (oracle/recipe) updates the scale after a window.
 // (scaler.1)  g = A / scale
 #include "oracle/case/contract.hpp"
 #include "oracle/exact/registered_exact.hpp"

@@ -123,7 +123,7 @@ std::vector<Bounded> column_of(const Declared& declared, const Expected& x, Eige
   return column;
 }
 
-/// As the subject holds it: what its own rounding does is of these sizes, and nothing is moved.
+/// The value as the subject holds it: its own rounding has these sizes, and nothing is shifted.
 Sample held_by_subject(Sample x) {
   x.variance += x.passed_on();
   x.mean = std::fabs(x.mean) + x.moved_mean;

@@ -25,7 +25,7 @@ struct Tried {
   Explained found;
   Suspicion suspicion;
   double tries = 1;
-  double rivals = 1;  // statements of this sort that might have been made: the fewer, the more this one says
+  double rivals = 1;  // statements of this sort that were possible; fewer make this one stronger
 
   double unexplained() const { return std::max(1 - found.share, found.resolution); }
 };
@@ -60,8 +60,8 @@ bool fails(const HeldTensor& held) {
   return false;
 }
 
-/// A bug of one path of a kernel leaves tensors of its kind right that took another: said of those that fail alone.
-/// nullopt where it was said of no others.
+/// The way for the failing tensors only: a bug in one path of a kernel leaves tensors on other paths right. nullopt
+/// where it said nothing of others.
 std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const Hypothesis& way) {
   Hypothesis some = way;
   some.left.clear();
@@ -108,7 +108,7 @@ std::vector<Hypothesis> ways_of(const Suspect& suspect, const Evidence& evidence
   return ways;
 }
 
-/// Those of the suspects with one formula, or of those with many ways, that are no chance, after `known` ones.
+/// The suspects, with one formula or with many ways, that chance does not explain, after `known` ones.
 std::vector<Tried> likely(const Evidence& evidence, std::vector<Tried> known, bool many_ways) {
   std::vector<Tried> all;
   std::vector<bool> failing;
@@ -140,12 +140,12 @@ std::vector<Suspicion> stage_not_run(const TensorCheck& check) {
   return {found};
 }
 
-/// A number alone is some multiple of whatever one likes: what suits any tensor says nothing of it.
+/// A scalar is a multiple of any number, so that a fitted factor says nothing.
 bool holds_more_than_numbers(const Evidence& evidence) {
   return std::ranges::any_of(evidence.held, [](const HeldTensor& held) { return held.got.size() > 1; });
 }
 
-/// Nothing but the name puts one before the other.
+/// Only their names order the two.
 bool as_good(const Tried& a, const Tried& b) {
   return a.unexplained() == b.unexplained() && a.suspicion.parameters == b.suspicion.parameters;
 }

@@ -13,10 +13,10 @@ namespace tally {
 
 /// What the first failing check looks like, the likeliest first: a few, and every name that is as good as the first. A
 /// suspect is listed only if it says what the failing tensor and all others of its kind hold, to within their rounding
-/// (suspect.hpp), and chance alone would do as well less than once in a thousand diagnoses, all that were tried
-/// together. Ranked by what it leaves unexplained, as far as rounding lets it be told; then fewer fitted numbers; then
-/// by name. Empty when nothing fails, nothing fits, or the failing check has no tensor in this trace; a stage that
-/// left none at all is the suspect itself.
+/// (suspect.hpp), and chance would do as well in less than one of a thousand diagnoses, over all suspects tried. Ranked
+/// by what it leaves unexplained, as far as rounding lets it be told; then fewer fitted numbers; then by name. Empty
+/// when nothing fails, nothing fits, or the failing check has no tensor in this trace; a stage that left no tensor
+/// gives the suspect stage-not-run.
 std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
 
 /// While one lives on this thread, diagnose() finds nothing: for runs that only ask whether a case fails.
@@ -31,8 +31,8 @@ class NoDiagnosis {
   bool before_;
 };
 
-/// While one lives on this thread, diagnose() tries these suspects alone: for runs that ask whether what one case looks
-/// like, another looks like too.
+/// While one lives on this thread, diagnose() tries only these suspects: for runs that ask whether two cases have the
+/// same cause.
 class OnlySuspects {
  public:
   explicit OnlySuspects(std::set<std::string> names);

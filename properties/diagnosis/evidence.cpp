@@ -49,7 +49,7 @@ bool same_kind(const Case& c, const TapName& a, const TapName& b) {
   return names_one(a) && names_one(b) ? true : a.tensor == b.tensor;
 }
 
-/// A wrong count is few whole numbers, which many formulas give; what is divided by it says more.
+/// A wrong count is a few whole numbers, which many formulas give; tensors divided by it say more.
 bool follows_from_count(const TapName& name, const TapName& failing) {
   return failing.stage == StageName::count && failing.tensor == "items" && name.stage == StageName::loss &&
          name.tensor == "in.factor";
@@ -80,7 +80,7 @@ std::vector<double> numbers_of(const Tensor& tensor) {
   return numbers;
 }
 
-/// What all stages since the last taps together were to leave.
+/// What all stages since the last taps should leave together.
 void hold_composed(Evidence& evidence, const std::set<std::string>& wanted) {
   Walk walk(evidence.c, evidence.trace, Lens::group);
   std::map<std::string, oracle::Expected> expected;

@@ -39,7 +39,7 @@ class Evidence {
   /// A number that was tapped, else `otherwise`.
   double scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const;
   int micro_batches(int window) const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
-  /// 0 where the window has no such micro-batch, as of a rank that adds up with others without one of its own.
+  /// 0 where the window has no such micro-batch, as for a rank without rows that takes part in a sum.
   std::int64_t rows(int window, int micro_batch) const;
   std::int64_t rows(int window) const;
   /// n_k and N.
@@ -67,8 +67,8 @@ double rounded_to(Dtype dtype, double value);
 struct Hypothesis {
   std::vector<std::optional<Values>> left;
   std::string sentence, formula;  // for people
-  int parameters = 0;             // numbers that were chosen by looking at what came
-  double tries = 1;               // as many values that one of them could have taken and told as much
+  int parameters = 0;             // numbers that were fitted to the result
+  double tries = 1;               // values that one of them could have taken to say as much
   double rivals = 0;              // how many ways come before this one in plausibility; 0: as many as its suspect has
   std::vector<std::optional<Values>> bounds = {};  // of `left`, where an element has the bound of another place
 };

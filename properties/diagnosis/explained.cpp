@@ -1,4 +1,4 @@
-// How well a formula explains an error, against chance, and factors that tell a story.
+// How well a formula explains an error, against chance, and factors that are known bugs.
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-/// Numbers of a host are exact: one that a formula gives shows no more than one in this many would.
+/// Integers are exact: a match counts as one in this many, not as certain.
 constexpr double resolution_of_integers = 0x1p-24;
 /// What a formula may be off by, in roundings of the tensor and in bounds of its right value: it is evaluated without
 /// the roundings in between.
@@ -61,7 +61,7 @@ double allowance_of(const Element& x, double factor) {
   return roundings_allowed * x.unit_roundoff * size + bounds_allowed * x.bound * larger;
 }
 
-/// Where the wrong elements are those that are finite or not against expectation.
+/// For elements that are finite where they should not be, or the other way round.
 std::optional<Explained> explained_by_finiteness(const std::vector<Element>& elements) {
   double wrong = 0, both = 0, either = 0;
   bool alike = true;
@@ -194,7 +194,7 @@ std::string telling_factor(const Case& c, int window, int micro_batch, Dtype dty
   if (std::fabs(factor - 1) <= rounding) return "";
   std::string words;
   for (const auto& [value, word] : factors_of(c, window, micro_batch)) {
-    const bool plain = word == "one half" || word == "two";  // where K is 2, nobody knows which it is
+    const bool plain = word == "one half" || word == "two";  // if K is 2, both words fit
     if (!(std::fabs(factor - value) <= rounding * std::fabs(value)) || (!words.empty() && !plain)) continue;
     words += (words.empty() ? "" : ", or ") + word;
   }

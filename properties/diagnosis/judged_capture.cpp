@@ -109,8 +109,8 @@ bool is_opaque(const Case& c) {
                      [](const Layer& l) { return l.kind == kinds::opaque; });
 }
 
-/// The evaluation holds every parameter some dozens of times, in tens of digits, and goes through all of them for every
-/// row: at these sizes hundreds of megabytes and some seconds.
+/// The evaluation holds dozens of copies of every parameter, with tens of digits, and reads all of them for every row:
+/// hundreds of megabytes and some seconds at these sizes.
 bool is_too_large(const Case& c) {
   constexpr double most_parameters = 1 << 18, most_products = 1 << 22;
   double parameters = 0, rows = 0;
@@ -194,7 +194,7 @@ std::optional<double> from_the_case_on(const Case& c, int window, const std::vec
   return std::nullopt;
 }
 
-/// got / expected of a tensor that is all of it that multiple, to within its bounds.
+/// got / expected of a tensor whose elements all have this ratio, to within its bounds.
 std::optional<double> multiple_of(const TensorCheck& check) {
   if (check.status == Status::pass) return 1;
   if (check.status != Status::fail || check.expected == 0 || check.got == 0) return std::nullopt;

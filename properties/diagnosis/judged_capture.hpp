@@ -24,13 +24,13 @@ struct JudgedCapture {
 
 /// How a capture is judged.
 struct CaptureOptions {
-  /// Else the local lens alone, which holds some multiples of the largest tensor. Stages between which taps are missing are
-  /// not judged then, but in groups that the trace declares, from the case on; no suspects are asked, who hold the
-  /// tensors of whole stages.
+  /// Else the local lens alone, which holds some multiples of the largest tensor. Stages between missing taps are then
+  /// judged only in groups that the trace declares, from the case on; no suspects are tried, as they hold the tensors
+  /// of whole stages.
   bool all_lenses = true;
   /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};
-  /// Names of causes that the recorder saw at work: of those that explain the failure they stand first.
+  /// Causes that the recorder saw: these come first among those that explain the failure.
   std::vector<std::string> seen = {};
 };
 

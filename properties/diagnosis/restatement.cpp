@@ -84,8 +84,8 @@ using ChecksByTap = std::unordered_map<std::string, std::vector<TensorCheck>>;
 bool fails_somehow(const TensorCheck& check) { return check.status == Status::fail || check.status == Status::error; }
 bool is_input(const TapName& name) { return name.tensor.starts_with("in."); }
 
-/// Inputs that the walk did not hold, against what their producers left: its bits, or where it left no tap what it was
-/// to leave.
+/// Inputs that the walk did not hold, against their producers' outputs: the bits, or the expected values where no tap
+/// was left.
 void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected>& expected,
                   std::vector<TensorCheck>& checks) {
   std::unordered_map<std::string, bool> held;
@@ -108,7 +108,7 @@ void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected
   }
 }
 
-/// Windows that the walk skipped and no tap says so: what never ran proves nothing.
+/// Windows that the walk skipped without a tap that says so: they prove nothing.
 bool skips_unseen(const Walk& walk, std::int64_t steps_before) {
   std::int64_t seen = 0;
   for (const Tap& tap : walk.trace.taps()) {
@@ -152,7 +152,7 @@ bool passes_end_to_end(const Case& c, const Trace& trace, const LoopDeviation& d
   return !walk.is_done();
 }
 
-/// What the statement's check of a tap becomes: judged no less, and whether that tells the two apart.
+/// What the statement's check of a tap becomes: whether it is judged as well, and tells the two apart.
 struct Held {
   bool as_well = true, told_apart = false;
 };

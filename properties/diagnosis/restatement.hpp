@@ -23,7 +23,7 @@ struct Restated {
   std::function<void(Case& c)> change = {};  // the recipe, where a case can say it
   LoopDeviation deviation = {};              // and what no case can
   bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (restatement.hpp)
-  /// How much it demands: how many numbers and rules are others than stated. The least of several is named first.
+  /// How many numbers and rules differ from the stated ones. The smallest of several comes first.
   int changed = 1;
   std::string sentence = {}, formula = {};  // where the restatement's own do not say it
 };
@@ -65,9 +65,8 @@ Case regrouped(const Case& c);
 bool small_enough_to_restate(const Case& c, const Trace& trace);
 
 /// The restatements that pass inside all their bounds, the least demanding first, where `checks` of the statement fail.
-/// Everything that the statement was judged by must pass, nothing of it may have become vacuous or missing, and the
-/// error that made the statement fail must be larger than what the restatement's own bounds would let pass. A
-/// restatement that explains a part is none.
+/// All checks of the statement must pass, none may become vacuous or missing, and the error that made the statement
+/// fail must be larger than the restatement's own bounds admit. A restatement that explains only a part is not named.
 std::vector<Suspicion> restated_causes(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
 
 }  // namespace tally

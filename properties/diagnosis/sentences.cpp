@@ -34,7 +34,7 @@ int telling_digits(double a, double b) {
   return digits;
 }
 
-/// A power of ten above the chance; far below anything that matters, all read the same.
+/// A power of ten above the chance; a chance below the least is printed as the least.
 std::string chance_limit(double log10) {
   constexpr double least = -1000;
   return "1e" + short_number(log10 >= least ? std::ceil(log10) : least);

@@ -36,8 +36,8 @@ std::string words_of_tap(const TapName& name);
 
 // Which call of the user's program a failure belongs to.
 
-/// The place of the call that the likeliest cause enters by, else of that which the failing stage is a part of; nothing
-/// where nothing fails or no such place is known.
+/// The place of the call where the likeliest cause enters, else of the failing stage's call; nothing where nothing
+/// fails or the place is not known.
 std::optional<CodePlace> faulty_call(const JudgedCapture& judged, const std::map<std::string, CodePlace>& places);
 
 // What to change in the loop where it looks like a known bug: the remedy of a suspect, or of a restatement.

@@ -51,7 +51,7 @@ struct Explained {
   double dimensions = 0;
   /// What rounding to the formats of the tensors may leave unexplained: shares nearer than this to 1 are equally good.
   double resolution = 0;
-  /// What is left of the squared error, and no less than half a rounding leaves.
+  /// The rest of the squared error, at least that of half a rounding.
   double rest = 1;
   /// Whether every element is what the candidate says, as far as rounding lets it be told: a few roundings of the
   /// format, and the bound of the right value. A formula that comes near without being within is another bug's.

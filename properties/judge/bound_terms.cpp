@@ -88,8 +88,7 @@ bool judges_stage(const TensorCheck& check, const std::string& stage) {
   return StageGroup{check.stage.substr(0, dots), check.stage.substr(dots + 2)}.holds(stage);
 }
 
-/// The end-to-end lens carries every bound from the case on: where stages are judged on bits of their own, that tells
-/// more.
+/// Checks of stages on their own bits tell more than the end-to-end lens, which carries every bound from the case on.
 const TensorCheck* most_telling(const std::vector<TensorCheck>& checks, const TensorCheck* first) {
   if (first->lens != "end_to_end") return first;
   const TapName at = tap_name_of(first->tap);
@@ -145,7 +144,7 @@ bool together(const TapName& a, const TapName& b) {
   return a.window == b.window && a.rank == b.rank && a.stage == b.stage && (of_all || a.micro_batch == b.micro_batch);
 }
 
-/// Two runs that differ were not compared where they parted: a stage that is wrong by itself, there or before, is why.
+/// Two runs that differ: the cause is a stage that is wrong by itself, at that place or before it.
 const TensorCheck* own_failure(const std::vector<TensorCheck>& checks, const TensorCheck& between) {
   const auto parted = tap_view_of(between.tap);
   for (const TensorCheck& check : checks) {

@@ -21,8 +21,7 @@ std::vector<std::size_t> worst_of(const std::vector<TensorCheck>& checks);
 /// those taps again, and judges these alone.
 void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks);
 
-// What a run that is right in everything it did has not shown all the same: windows that were skipped, and gradients
-// of nothing.
+// What a right run has not shown: skipped windows, and gradients of no rows.
 
 /// Why a run whose checks pass is vacuous: every gradient that a step took is exactly zero, by the end-to-end lens or as
 /// no row of these windows counts; which windows were skipped, and that none counts. Empty where it is not.
@@ -31,8 +30,8 @@ std::string dead_steps(const Case& c, const Trace& trace, const std::vector<Tens
 /// Where every window was skipped: "unscale, clip and the optimizer's step", what the recipe would have done; else empty.
 std::string steps_not_taken(const Case& c, const Trace& trace);
 
-// Which tensors of a run repeat bit for bit, by what its kernels claim. One that repeats within its claim only (float
-// atomics) leaves bits of its own in every run, and so does everything computed from them.
+// Which tensors of a run repeat bit for bit, by what its kernels claim. A kernel that does not (float atomics) leaves
+// other bits in every run, and so does everything computed from them.
 
 class PromisedBits {
  public:

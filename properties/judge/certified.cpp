@@ -108,8 +108,8 @@ long double allowed(double e, long double exact) {
   return share_of_long_double * e + of_the_certified * std::fabs(exact);
 }
 
-/// Whether an optimizer that steps by a sign took another one of what long double has as 0 and is not, e^-256 in a sum of
-/// ones: inside its bound, as the sign is open, and from there on the two follow different trainings.
+/// Whether an optimizer that steps by a sign took another sign where long double has 0 and the exact value is not 0, as
+/// e^-256 in a sum of ones. That is inside its bound, as the sign is open; from there on the two trainings differ.
 bool steps_otherwise(const Case& c, const Expectations& judged,
                      const std::map<std::string, oracle::Matrix<long double>>& certified) {
   if (!oracle::rules_of(c.recipe.optimizer).steps_by_sign()) return false;

@@ -1,5 +1,5 @@
 // A drawn sample of a run's expectations, evaluated again in ball arithmetic. The lenses judge by long double values
-// and say what pays for their rounding; here that is checked rather than believed.
+// and set a part of each bound apart for their rounding; this checks that part.
 #pragma once
 
 #include <cstdint>

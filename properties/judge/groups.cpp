@@ -98,9 +98,9 @@ oracle::Matrix<long double> before_step(const Walk& walk, const TapName& name) {
 /// A parameter is rounded by the decay and by the step, each in fp32 and as it is stored.
 constexpr double roundings_of_a_parameter = 4;
 
-/// Whether the bound of a parameter admits that its window took no step, or one the other way: then nothing is shown
-/// of the stages between. A parameter that is not to move is another matter, and so is a step that is lost in the
-/// parameter's own rounding, as that of a bias before batch_norm: no tap would show more of it.
+/// Whether the bound of a parameter admits that its window took no step, or one the other way: then nothing is shown of
+/// the stages between. Parameters that should not move are left out, and so are steps lost in the parameter's own
+/// rounding, as of a bias before batch_norm: no tap would show more of them.
 bool admits_no_step(const Walk& walk, const TensorCheck& check) {
   const TapName name = tap_name_of(check.tap);
   const bool parameter =
@@ -140,8 +140,8 @@ bool reads_first(const TapName& name) {
   return name.window == 0 && (name.stage != StageName::running_stats || name.micro_batch <= 0);
 }
 
-/// An input whose producer left no tap is what that was to leave: held to what the walk expects of it. Where nothing is
-/// known of it either, it could hold any number, and is named.
+/// An input whose producer left no tap is held to what the walk expects of that output. Where nothing is known of the
+/// output, the input could hold any number, and is named.
 void judge_inputs(const Walk& walk, const std::map<std::string, oracle::Expected>& expected, const Groups& groups,
                   GroupedChecks& found) {
   std::unordered_set<std::string> judged;

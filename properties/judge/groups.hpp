@@ -86,7 +86,7 @@ class StageCones {
   mutable std::vector<std::optional<std::vector<std::size_t>>> known_;  // producers, of each run
 };
 
-// Stages that the recipe demands and of which a trace has nothing: where something behind them fails, they are why.
+// Stages that the recipe requires and the trace lacks: they are the cause where a later stage fails.
 
 /// Where a check fails and an earlier stage left no tap of a tensor that it must leave, that stage is the first that
 /// fails: its check, not_run so far, fails and moves before the other. Inputs alone may be untapped. For subjects that
@@ -96,7 +96,7 @@ void name_absent_stage(const Trace& trace, std::vector<TensorCheck>& checks);
 /// Whether this check fails because its stage did not run.
 bool is_absent(const TensorCheck& check);
 
-// What a stage reads, somebody left: which tap, by the graph of a window.
+// Which tap an input of a stage comes from, by the graph of a window.
 
 /// The outputs that the input `read` ("in.…") may be, the likeliest first; some of them may not be there, as a skipped
 /// window steps nothing. Empty for inputs that no stage before left: of the case, and constants.

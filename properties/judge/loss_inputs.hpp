@@ -22,8 +22,8 @@ bool are_targets_of(const Choice& loss, const Tensor& targets, std::size_t class
 /// two roundings to fp32 of the exact c.
 oracle::Expected folded(oracle::Expected factor);
 
-/// dy of such a loss over `rows` rows: what was folded in first may have fallen below the normal range, and is then
-/// multiplied by the rest of c, by at most |c| rows.
+/// dy of such a loss over `rows` rows: the factor folded in first may have underflowed below the normal range, and is
+/// then multiplied by the rest of c, at most |c| rows.
 oracle::Expected of_folded(oracle::Expected dy, const oracle::Expected& factor, std::int64_t rows);
 
 // The item weights of some rows, exactly.

@@ -40,7 +40,7 @@ class MadeAhead {
     for (std::thread& other : others_) other.join();
   }
 
-  /// The next one. This thread makes others as long as it is not there. Throws what `make` threw.
+  /// The next one. This thread makes others while it waits. Throws what `make` threw.
   Made next() {
     std::unique_lock lock(all_);
     const std::size_t i = taken_++;

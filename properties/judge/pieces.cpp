@@ -37,8 +37,8 @@ bool is_worse(const TensorCheck& a, const TensorCheck& b) {
   return fails_a != fails_b ? fails_a : a.worst_ratio > b.worst_ratio;
 }
 
-/// Which of two parts says what is said of both: what failed, then what could not be judged, then what was. A part that
-/// was compared in vain leaves the tensor open; one of nothing but zeros shows as little of it as there is.
+/// Which of two parts speaks for both: a failed one, then one that could not be judged, then one that passed. A vacuous
+/// part leaves the tensor open; a part of zeros only shows nothing of it.
 int rank(const TensorCheck& check) {
   switch (check.status) {
     case Status::error:

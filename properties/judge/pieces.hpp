@@ -16,8 +16,8 @@
 
 namespace tally {
 
-// A capture of an opaque model, cut into pieces that are judged one after another. Behind the gradients that a capture
-// holds every stage goes element by element, but for the norm and the search for overflow, which read all of them.
+// A capture of an opaque model, cut into pieces that are judged one after another. After the captured gradients every
+// stage works element by element, except the norm and the overflow check, which read all of them.
 
 /// Elements of a parameter, counted row by row.
 struct Stretch {

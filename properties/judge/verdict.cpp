@@ -13,8 +13,8 @@ namespace {
 
 /// Below this share of the bound, a long double value cannot be told from an exact zero (oracle/tolerance/bounded.hpp).
 constexpr double resolution_of_long_double = 0x1p-28;
-/// A bound may be wide for another reason. Where a signal is nothing but its own rounding, the subject's is longer by
-/// far: fp32's unit roundoff is 2^40 of long double's. Beside a longer value the signal is none to be called zero.
+/// A bound may be wide for another reason. A signal that is only its own rounding is far shorter than the subject's
+/// value: fp32's unit roundoff is 2^40 of long double's. A signal as long as the subject's value is not called zero.
 constexpr double rounding_of_nothing = 0x1p-28;
 
 enum class Finding { within, over, undecided, unexpected_non_finite };
@@ -41,7 +41,7 @@ double threshold_of(Dtype dtype) {
   return oracle::format_of(dtype).overflow_threshold();
 }
 
-/// A bound that holds one value alone ends where that value lies: an error so near to it tells nothing.
+/// A bound that admits only one value ends at that value: an error so near to the bound tells nothing.
 constexpr double next_to_one = 1 - 0x1p-12;
 
 }  // namespace

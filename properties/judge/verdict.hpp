@@ -100,7 +100,7 @@ class TensorVerdict {
   void hold(const oracle::Expected& expected);
   /// The subject's own bits are those expected. False where one of them is not finite, as each of these is judged.
   bool hold_equal(const oracle::Matrix<float>& both);
-  /// Throws std::logic_error unless all elements are held: what nobody looked at is not inside its bound.
+  /// Throws std::logic_error unless all elements are held: an element that was not judged is not inside its bound.
   TensorCheck finish();
 
  private:

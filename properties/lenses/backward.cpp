@@ -97,7 +97,7 @@ void hold_parameters(Walk& walk, const LayerView& layer, Evaluation& backward, c
   }
 }
 
-/// Whether anything that trains comes before what is read here: else its gradient is nobody's.
+/// Whether a trainable layer comes before this input: else no stage needs its gradient.
 bool goes_on(const Walk& walk, LayerInput from) {
   return from != model_input && walk.layers[static_cast<std::size_t>(from)].has_gradient;
 }

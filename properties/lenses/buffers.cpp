@@ -17,7 +17,7 @@ namespace {
 using oracle::Expected;
 using oracle::FloatView;
 
-// count: exactly, under the local lens. A subject need not say how it counts: what is not tapped is not asked for.
+// count: exactly, under the local lens. A subject need not tap its counts: missing ones are not asked for.
 
 void check_counted_input(Walk& walk, const std::string& tensor, const Tensor& of_the_case) {
   if (walk.tap("count", tensor) != nullptr) walk.input("count", tensor, &of_the_case);

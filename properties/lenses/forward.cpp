@@ -259,7 +259,7 @@ void walk_forward_of(Walk& walk, std::size_t i, int first, int last) {
   for (walk.micro_batch = first; walk.micro_batch < last && !walk.layers[i].window_statistics; ++walk.micro_batch)
     forward_alone(walk, i);
   walk.micro_batch = -1;
-  // Decided branches behind this layer are not behind its statistics.
+  // Branches decided after this layer do not enter its statistics.
   if (!walk.is_local() && !pools(walk.c, walk.layers[i])) running_stats_of(walk, walk.layers[i], first, last);
 }
 

@@ -29,7 +29,7 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
     oracle::ExpectedTensors read;
     for (const auto& [p, gradient] : gradients) read.emplace(p, *gradient.read());
     Expected norm = oracle::norm(walk.declared, clip, read);
-    // The sums of whole windows are known of elements that are not here, and nothing of one micro-batch.
+    // Elements outside this piece have known sums of whole windows, but not of single micro-batches.
     if (whole_window(walk.trace, walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
     coefficient = oracle::coefficient(walk.declared, clip, norm);
   }

@@ -1,5 +1,5 @@
-// What a loop does otherwise than any case can say. The end-to-end walk expects it where a hypothesis about a cause asks
-// for it (properties/diagnosis/restatement.hpp), and nothing of it else.
+// How a loop differs from its case in ways that no case can state. The end-to-end walk expects it only for a hypothesis
+// about a cause (properties/diagnosis/restatement.hpp).
 #pragma once
 
 #include <cstdint>

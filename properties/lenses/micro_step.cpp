@@ -91,7 +91,7 @@ class Step {
     return *x.read();
   }
 
-  /// Every rank knows what its statistics come to only as far as the others know theirs.
+  /// A rank's statistics are known only as far as those of all ranks are.
   void join_decisions() {
     DecisionCount worst;
     for (const Walk* walk : ranks_)

@@ -18,8 +18,8 @@ std::vector<double> values_of(const Tensor& tensor) {
   return values;
 }
 
-/// How far the errors lie from their spread. What excuses them is found out where they need it: addends that are alike,
-/// and how far right sums deviate.
+/// How far the errors lie from their spread. Equal addends and the deviation of right sums, which excuse them, are
+/// computed only if needed.
 SpreadFinding spread_found(const Output& output, const Tensor& got, const std::vector<Direction>& directions) {
   if (output.count >= 0) return {};  // some rows of a tensor have no random part
   const SpreadFinding at_most = spread_of(output.of.at(output.name), got, directions);
@@ -133,7 +133,7 @@ Value Walk::output(const std::string& stage, const std::string& tensor, const or
   return output(stage, tensor, [&](const oracle::Declared&) { return value; });
 }
 
-/// True where the bits are those predicted. Nobody asks for the bound then, but who watches what bounds hold.
+/// True where the bits are the predicted ones. The bound is then evaluated only for an observer.
 bool Walk::matches_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits) {
   TensorCheck check = judge_bits(here, *bits, got);
   if (check.status == Status::fail) return false;

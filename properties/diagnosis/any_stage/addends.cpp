@@ -9,8 +9,8 @@
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-// A sum over layers, of what they leave or of the gradients that they give, is one of its addends short, holds one
-// alone, or counts one twice: (add.1) of a layer, (add.3) of a gradient.
+// A sum of layers' outputs or gradients lacks an addend, consists of one only, or counts one twice: (add.1) of a layer,
+// (add.3) of a gradient.
 namespace tally::addend_left_out_suspect {
 namespace {
 
@@ -106,7 +106,7 @@ Hypothesis way_of(const Evidence& evidence, const std::vector<Addends>& addends,
   return way;
 }
 
-/// A way that says what an earlier one says is no other: of two addends the first is left out where the last is alone.
+/// Ways that leave the same values are listed once: with two addends, the first is left out if only the last is there.
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Addends> addends;
   std::size_t most = 0;

@@ -116,8 +116,8 @@ class Solver {
   Solver(const Evidence& evidence, const Setting& setting)
       : evidence_(evidence), setting_(setting), c_(evidence.c), failing_(*evidence.failing()) {}
 
-  /// The number that explains the failing tensor best, from the case's own on; nullopt where it moves the tensor in
-  /// another direction than what came.
+  /// The number that explains the failing tensor best, found from the case's own; nullopt where it moves the tensor in
+  /// another direction than the error.
   std::optional<double> solve() {
     double at = std::get<Decimal>(setting_.value()).to_double();
     const double step = at == 0 ? 0x1p-20 : at * 0x1p-12;

@@ -1,4 +1,4 @@
-// The right numbers in wrong places, or a part of them never written: read off what came, whatever the stage computes.
+// The right numbers in wrong places, or a part of them never written: seen in the output, for any stage.
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +81,7 @@ std::optional<Values> filled(const Evidence& evidence, const HeldTensor& held, c
   const auto with = filling.with(evidence, held);
   if (!with || with->size() != held.got.size()) return std::nullopt;
   Values left = held.expected;
-  std::size_t lost = 0, kept = 0;  // a part that is right to be mostly what stands there tells nothing
+  std::size_t lost = 0, kept = 0;  // a part that should be mostly these values tells nothing
   for (std::size_t i = 0; i < left.size(); ++i) {
     const std::size_t at = part.coordinate(evidence, held, i);
     if (!(part.tail ? at >= from : at <= from)) continue;
@@ -183,7 +183,7 @@ const std::vector<Function>& functions() {
   return all;
 }
 
-/// The root of a negative number is none: it would explain every NaN.
+/// The root of a negative number is left out: it would explain every NaN.
 bool is_defined(double v, double of_it) { return std::isnan(v) || !std::isnan(of_it); }
 
 void add_functions(std::vector<Hypothesis>& all, const Evidence& evidence) {

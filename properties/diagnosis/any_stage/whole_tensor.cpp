@@ -31,8 +31,7 @@ const RegisterSuspect registered{{
 namespace tally::all_zero_suspect {
 namespace {
 
-/// Zeros; nothing for a tensor that is right to be zero in most places, where they say little: what is lost of it is
-/// told by others.
+/// Zeros; nothing for a tensor that should be zero in most places: other suspects name its lost part.
 std::optional<Values> left(const Evidence&, const HeldTensor& held) {
   const auto zeros = static_cast<std::size_t>(std::ranges::count(held.expected, 0.0));
   if (2 * zeros > held.expected.size()) return std::nullopt;
@@ -120,7 +119,7 @@ const std::vector<Count>& counts() {
 struct Form {
   std::string before, after;
   double (*of)(double count);
-  bool one_apart = false;  // from the next count: of a number that counts nothing it would tell a coincidence
+  bool one_apart = false;  // also one off, as n / (n - 1): only for counts, where this is no coincidence
 };
 
 const std::vector<Form>& forms() {

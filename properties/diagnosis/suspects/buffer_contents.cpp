@@ -13,7 +13,7 @@ namespace {
 // Buffers start anew when a micro-batch has another size.
 namespace cleared_on_new_size {
 
-/// Whether two neighbours are of one size somewhere: else nothing shows that the size matters.
+/// Whether two neighbours have the same size somewhere: else nothing shows that the size matters.
 bool has_equal_neighbours(const Evidence& evidence) {
   for (const auto& sizes : evidence.c.windows) {
     if (std::adjacent_find(sizes.begin(), sizes.end()) != sizes.end()) return true;

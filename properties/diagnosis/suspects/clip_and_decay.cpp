@@ -110,7 +110,7 @@ const RegisterSuspect registered{{
 
 }  // namespace epsilon_left_out
 
-// What is not finite becomes zero when it is clipped.
+// The clip replaces non-finite gradients with zero.
 namespace non_finite_made_zero {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {

@@ -25,7 +25,7 @@ Values rows_read(const Evidence& evidence, int window, const std::string& label)
   return all;
 }
 
-/// The mean over so many first rows that it is nearest to what came.
+/// The mean over the first rows, for the number of rows that is nearest to the result.
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const auto layer = layer_at(evidence, held, "", "batch_norm", ".mean");
   if (!layer || held.name.micro_batch >= 0) return std::nullopt;
@@ -150,7 +150,7 @@ const RegisterSuspect registered{{
 
 }  // namespace mean_of_batch_means
 
-// Other elements are dropped than the sample's mask says.
+// Dropout uses another mask than the one drawn for the row.
 namespace other_mask {
 
 /// Every element is either dropped or kept: whichever is nearer.
