@@ -38,6 +38,7 @@ TEST(Commands, have_a_name_a_place_and_words_of_their_own) {
     EXPECT_TRUE(words.insert(command->help).second) << command->name << " says what another one says";
     EXPECT_FALSE(command->help.empty()) << command->name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Commands, are_all_in_the_parser_by_place) {

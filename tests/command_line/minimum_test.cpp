@@ -57,6 +57,7 @@ void expect_judged(const Case& c, const Trace& least, const std::string& what) {
   const std::vector<TensorCheck> checks = hard_lenses(c, least, Grouping::inferred).checks;
   EXPECT_EQ(first_failure(checks), nullptr) << what << told(first_failure(checks));
   EXPECT_EQ(exit_code_of(checks), pass) << what << missing(checks);
+  EXPECT_EQ(least.taps().size(), 2 * c.windows.size() * parameters_of(c.model).size()) << what;
   for (const Tap& tap : least.taps()) {
     const bool judged = std::any_of(checks.begin(), checks.end(), [&](const TensorCheck& check) {
       return check.tap == tap.name.text() && check.lens == "group" && check.status == Status::pass;

@@ -94,6 +94,7 @@ TEST(SelectingAttention, LeavesTheExactOutput) {
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16}) {
     const Case c = selecting_case(storage);
     const Tensor y = *run(c).find("w0/m0/forward/att.y");
+    ASSERT_EQ(y.elements(), code_of_row.size() * size);
     for (std::size_t i = 0; i < y.elements(); ++i) EXPECT_EQ(y.value(i), selected(c, i / size, i % size)) << i;
   }
 }

@@ -128,6 +128,7 @@ TEST(Probes, take_of_two_roundings_what_holds_of_both) {
 
 /// Kernels may not read the bounds, so the rows stand in both places.
 TEST(Probes, choose_among_the_rows_of_the_bounds) {
+  ASSERT_FALSE(generation_rows().empty());
   for (const GenerationRow& row : generation_rows()) {
     const oracle::TensorCore bound = oracle::tensor_core(row.name, false),
                              of_tf32 = oracle::tensor_core(row.name, true);

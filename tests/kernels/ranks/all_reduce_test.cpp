@@ -133,8 +133,9 @@ TEST_P(Undeclared, LosesNoNumberOfManyRanks) {
     }
     double sum = 0;
     for (const Tensor& each : own) sum += each.value(0);
-    for (const Tensor& after : summed(GetParam(), own, static_cast<std::uint64_t>(ranks)))
-      ASSERT_EQ(after.value(static_cast<std::size_t>(ranks - 1)), sum) << ranks;
+    const Numbers sums = summed(GetParam(), own, static_cast<std::uint64_t>(ranks));
+    ASSERT_EQ(sums.size(), own.size());
+    for (const Tensor& after : sums) ASSERT_EQ(after.value(static_cast<std::size_t>(ranks - 1)), sum) << ranks;
   }
 }
 

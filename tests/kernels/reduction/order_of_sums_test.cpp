@@ -34,6 +34,7 @@ class SumOfAKernel : public testing::TestWithParam<KernelSum> {};
 
 TEST_P(SumOfAKernel, AddsInTheOrderThatItsKernelClaims) {
   const KernelSum& sum = GetParam();
+  std::size_t measured_sums = 0;
   for (const std::string& variant : every_variant(sum.operation.c_str())) {
     const KernelClaim& claim = claim_of(sum.operation, variant);
     if (by_welford(claim)) continue;  // below
@@ -42,13 +43,16 @@ TEST_P(SumOfAKernel, AddsInTheOrderThatItsKernelClaims) {
       const MeasuredSum measured = [&](const Addends& addends) { return sum.of(variant, addends); };
       EXPECT_EQ(static_cast<double>(most_additions(measured, n)), additions_of(claim.additions, static_cast<double>(n)))
           << n << " addends by " << variant;
+      ++measured_sums;
     }
   }
+  EXPECT_GT(measured_sums, 0u);
 }
 
 /// The bounds charge every addend for the additions at its own place.
 TEST_P(SumOfAKernel, PassesNoAddendThroughMoreAdditionsThanItsPlaceHas) {
   const KernelSum& sum = GetParam();
+  std::size_t measured_sums = 0;
   for (const std::string& variant : every_variant(sum.operation.c_str())) {
     const KernelClaim& claim = claim_of(sum.operation, variant);
     if (by_welford(claim)) continue;
@@ -60,12 +64,16 @@ TEST_P(SumOfAKernel, PassesNoAddendThroughMoreAdditionsThanItsPlaceHas) {
       // Where every addition may double, an addend of 1 grows to 2^d.
       const double charged = std::log2(oracle::cost_of(claim.additions, 1, one).growth + 1);
       EXPECT_LE(static_cast<double>(additions_passed(measured, n, i)), charged) << "addend " << i << " by " << variant;
+      ++measured_sums;
     }
   }
+  EXPECT_GT(measured_sums, 0u);
 }
 
 TEST_P(SumOfAKernel, DeclaresAnOrderInEveryVariant) {
-  for (const std::string& variant : every_variant(GetParam().operation.c_str())) {
+  const auto variants = every_variant(GetParam().operation.c_str());
+  ASSERT_FALSE(variants.empty());
+  for (const std::string& variant : variants) {
     EXPECT_FALSE(claim_of(GetParam().operation, variant).additions.empty()) << variant;
   }
 }
@@ -80,11 +88,14 @@ INSTANTIATE_TEST_SUITE_P(Kernels, SumOfAKernel, testing::ValuesIn(kernel_sums())
 /// Every order that is claimed belongs to a sum that is measured.
 TEST(OrdersOfSums, AreMeasuredWhereverOneIsClaimed) {
   const auto sums = kernel_sums();
+  std::size_t claimed = 0;
   for (const RegisteredKernel* kernel : registered_kernels()) {
     if (kernel->claim.additions.empty() || kernel->claim.variant.starts_with('~')) continue;
     EXPECT_TRUE(std::ranges::any_of(sums, [&](const KernelSum& sum) { return sum.operation == kernel->operation; }))
         << kernel->operation << " by " << kernel->claim.variant;
+    ++claimed;
   }
+  EXPECT_GT(claimed, 0u);
 }
 
 using Sizes = std::vector<std::size_t>;

@@ -28,6 +28,7 @@ std::string refusal(const std::string& bytes, const Case& c) {
 TEST(HostileTrace, NamesATapOfAnotherFormatOrShape) {
   const Case c = small_case();
   const TensorFile whole = read_safetensors(bytes_of(run(c)));
+  ASSERT_FALSE(whole.tensors.empty());
   for (const auto& [name, tensor] : whole.tensors) {
     std::vector<std::int64_t> longer = tensor.shape;
     longer.push_back(1);

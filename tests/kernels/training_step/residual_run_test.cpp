@@ -173,6 +173,7 @@ TEST(ResidualRun, LeavesOnlyTapsThatTheCaseHasInTheirFormatAndShape) {
   for (const Dtype storage : formats) {
     const Case c = two_blocks(storage);
     const Trace trace = run(c);
+    EXPECT_FALSE(trace.taps().empty());
     for (const Tap& each : trace.taps()) {
       const auto layout = layout_of(c, each.name);
       ASSERT_TRUE(layout) << each.name.text();

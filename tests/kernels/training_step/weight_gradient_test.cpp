@@ -43,6 +43,7 @@ TEST(WeightGradient, IsNotMadeWhereItsProductAddsIt) {
 /// fp32 throughout: the separate gradient is stored exactly and added by the same one rounding.
 TEST(WeightGradient, LeavesTheSeparateAdditionsBitsWhereNothingIsRoundedInBetween) {
   const Trace separate = run(small_case()), together = run(added(small_case()));
+  ASSERT_FALSE(together.taps().empty());
   for (const Tap& tap : together.taps()) {
     const Tensor* other = separate.find(tap.name.text());
     ASSERT_NE(other, nullptr) << tap.name.text();

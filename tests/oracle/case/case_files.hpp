@@ -1,6 +1,8 @@
 // The case files beside these tests.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,12 +14,13 @@ namespace tally::tests {
 
 inline const std::filesystem::path case_folder = std::filesystem::path(TALLY_SOURCE_DIR) / "tests/oracle/case";
 
-/// All JSON files of a folder, sorted by name.
+/// All JSON files of a folder, sorted by name; there must be some.
 inline std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  EXPECT_FALSE(files.empty()) << folder << " holds no case";
   return files;
 }
 

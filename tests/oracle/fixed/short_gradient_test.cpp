@@ -216,7 +216,9 @@ TEST_P(ShortGradientOf, IsRightToTheBitsThatAreSaid) {
   const Tensors<long double> scale = scales(c);
   const auto exact =
       window_gradient(c, window_rows<Ball>(c, 0, Branch::full_batch), initial_state<Ball>(c), {}).gradient;
-  for (const auto& [name, tensor] : gradient_of(c).gradient) {
+  const auto gradient = gradient_of(c).gradient;
+  ASSERT_FALSE(gradient.empty());
+  for (const auto& [name, tensor] : gradient) {
     expect_held(name, tensor, exact.at(name));
     for (Eigen::Index i = 0; i < tensor.size(); ++i) {
       const long double certain = std::ldexp(static_cast<long double>(tensor(i).radius), tensor(i).exponent - 128);
@@ -241,7 +243,9 @@ TEST(ShortGradient, HasTheSameBitsByEveryRouteCutAndNumberOfThreads) {
     if (!fixed::available(route)) continue;
     for (const fixed::Schedule& schedule : {fixed::Schedule{}, {2, 16, 24, 7}, {3, 1, 5, 64}}) {
       const fixed::ProductsScope scope(route, schedule);
-      for (const auto& [name, tensor] : gradient_of(c).gradient)
+      const auto gradient = gradient_of(c).gradient;
+      ASSERT_FALSE(gradient.empty());
+      for (const auto& [name, tensor] : gradient)
         for (Eigen::Index i = 0; i < tensor.size(); ++i)
           EXPECT_TRUE(same(tensor(i), expected.at(name)(i))) << name << "[" << i << "], threads " << schedule.threads;
     }
@@ -252,7 +256,9 @@ TEST(ShortGradient, OfALargeBatchHasTheSameBitsByTwoThreads) {
   const Case c = case_of({784, 512, 10, 4096, "relu", "cross_entropy"});
   const auto expected = gradient_of(c).gradient;
   const fixed::ProductsScope scope(fixed::fastest_route(), {.threads = 2});
-  for (const auto& [name, tensor] : gradient_of(c).gradient) {
+  const auto gradient = gradient_of(c).gradient;
+  ASSERT_FALSE(gradient.empty());
+  for (const auto& [name, tensor] : gradient) {
     Eigen::Index differing = 0;
     for (Eigen::Index i = 0; i < tensor.size(); ++i) differing += !same(tensor(i), expected.at(name)(i));
     EXPECT_EQ(differing, 0) << name;

@@ -103,6 +103,7 @@ TEST(ShortProduct, HoldsWhatIsSmallBesideItsLine) {
   const Matrix<ShortBall> found = short_balls(product(left.matrix, right.matrix), left, right, 1);
 
   const Ball exact = Ball(std::ldexp(15.0, -120));
+  ASSERT_EQ(found.size(), a.rows() * b.cols());
   for (Eigen::Index i = 0; i < found.size(); ++i) {
     EXPECT_TRUE(holds(found(i), exact)) << text_of(found(i));
     EXPECT_TRUE(found(i).middle == 0 || found(i).middle >= ShortBall::top_bit) << text_of(found(i));

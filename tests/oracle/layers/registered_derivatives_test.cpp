@@ -78,7 +78,9 @@ void expect_gradients(const Contract& contract, const Choice& choice) {
 
 TEST(RegisteredLayers, HaveTheGradientsThatDifferencesOfTheirForwardsGive) {
   const BitsScope scope(bits);
-  for (const Contract* contract : drawn_contracts_of("layer"))
+  const auto contracts = drawn_contracts_of("layer");
+  ASSERT_FALSE(contracts.empty());
+  for (const Contract* contract : contracts)
     for (const Choice& choice : choices_of(*contract)) expect_gradients(*contract, choice);
 }
 
@@ -107,7 +109,9 @@ void expect_gradients_of_loss(const Choice& loss) {
 
 TEST(RegisteredLosses, HaveTheGradientThatDifferencesOfTheirValueGive) {
   const BitsScope scope(bits);
-  for (const Contract* contract : drawn_contracts_of("loss"))
+  const auto contracts = drawn_contracts_of("loss");
+  ASSERT_FALSE(contracts.empty());
+  for (const Contract* contract : contracts)
     for (Choice loss : choices_of(*contract)) {
       if (const auto ignored = loss.options.find("ignore_index"); ignored != loss.options.end())
         if (std::get<std::int64_t>(ignored->second) >= features) ignored->second = std::int64_t{0};
@@ -116,8 +120,10 @@ TEST(RegisteredLosses, HaveTheGradientThatDifferencesOfTheirValueGive) {
 }
 
 TEST(ContractChoices, TakeEveryWordAndAtLeastThreeNumbersOfEveryOption) {
-  for (const char* section : {"layer", "loss"})
-    for (const Contract* contract : drawn_contracts_of(section))
+  for (const char* section : {"layer", "loss"}) {
+    const auto contracts = drawn_contracts_of(section);
+    EXPECT_FALSE(contracts.empty()) << section;
+    for (const Contract* contract : contracts)
       for (const Option& option : contract->options) {
         std::set<std::string> taken;
         for (const Choice& choice : choices_of(*contract))
@@ -126,6 +132,7 @@ TEST(ContractChoices, TakeEveryWordAndAtLeastThreeNumbersOfEveryOption) {
         const std::size_t least = number ? 3 : option.type == OptionType::text ? option.words.size() : 1;
         EXPECT_GE(taken.size(), least) << contract->kind << " " << option.name;
       }
+  }
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ TEST_P(EveryExactLoss, HasTheGradientThatDifferencesOfItsValueGive) {
   const DigitsScope scope(fine_digits);
   const Matrix<Real> dy = evaluate<Real>(v, v.y.cast<Real>()).dy;
 
+  ASSERT_EQ(dy.size(), v.y.size());
   for (Eigen::Index i = 0; i < dy.size(); ++i) {
     const Derivative expected = derivative([&]() -> Line {
       return [&](const Real& offset) {
@@ -85,6 +86,7 @@ TEST_P(EveryExactLoss, AgreesInLongDoubleUpToTheRoundingOfItsOperations) {
   const Real unit = Real(8 * static_cast<double>(v.y.cols())) * power(Real(0.5), 64);
   const Real largest = Real(v.y.cwiseAbs().maxCoeff() * v.y.cwiseAbs().maxCoeff()) * Real(3);
 
+  ASSERT_EQ(exact.dy.size(), v.y.size());
   for (Eigen::Index r = 0; r < exact.loss.size(); ++r)
     EXPECT_LE(magnitude(Real(wide.loss(r)) - exact.loss(r)), unit * largest) << r;
   for (Eigen::Index i = 0; i < exact.dy.size(); ++i)

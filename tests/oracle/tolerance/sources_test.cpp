@@ -190,7 +190,9 @@ TEST(Sources, LeaveTheDistanceOfConstantsAloneWhenAllAreOff) {
       "one-norm", "clipped by norm",     "cross_entropy"};
   for_every_rule([&](const std::string& name, const Rule& rule, const Setting& setting) {
     const Outputs reference = at(rule, {Dtype::fp32, 0}, all_at(0));
-    for (const auto& [output, e] : at(rule, setting, all_at(0))) {
+    const Outputs found = at(rule, setting, all_at(0));
+    EXPECT_FALSE(found.empty());
+    for (const auto& [output, e] : found) {
       const Matrix<double>& least = reference.at(output);  // a store inflates what it passes on
       EXPECT_TRUE((least.array() <= e.array()).all() && (e.array() <= inflation * least.array()).all()) << output;
       if (without_constants.contains(name)) {
@@ -206,6 +208,7 @@ TEST(Sources, AddUpToTheBoundUpToTheSecondOrder) {
   for_every_rule([&](const std::string&, const Rule& rule, const Setting& setting) {
     const Outputs constants = at(rule, setting, all_at(0));
     const Split whole = split(rule, setting, 1, constants), half = split(rule, setting, 0.5, constants);
+    EXPECT_FALSE(whole.left.empty());
     for (const auto& [output, left] : whole.left) {
       const Matrix<double> noise = (inflation - 1) * whole.bound.at(output);
       const Matrix<double> most = between * left.cwiseAbs() + noise;
@@ -280,7 +283,9 @@ TEST(BoundsOnly, LeavesTheBoundsAsTheyAre) {
     const Outputs whole = rule(setting);
     Setting bounds = setting;
     bounds.asked.bounds_only = true;
-    for (const auto& [output, e] : rule(bounds)) {
+    const Outputs found = rule(bounds);
+    EXPECT_FALSE(found.empty());
+    for (const auto& [output, e] : found) {
       EXPECT_TRUE(((e - whole.at(output)).array().abs() <= (inflation - 1) * e.array()).all()) << output;
     }
   });

@@ -61,6 +61,7 @@ TEST(Answer, HasTheSameDigitsFromBallsOfFixedSize) {
   for (const char* activation : {"relu", "tanh", "gelu", "sigmoid"}) {
     const Case c = with_momentum(case_of({12, 20, 5, 9, activation, "cross_entropy"}));
     const Json exact = answered(c, 60);
+    EXPECT_FALSE(exact.empty());
     for (const unsigned digits : {3u, 17u, 25u}) expect_rounded(answered(c, digits), exact, digits);
   }
 }

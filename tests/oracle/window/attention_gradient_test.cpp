@@ -115,6 +115,7 @@ TEST(AttentionGradient, IsTheSlopeOfTheLoss) {
 TEST(AttentionGradient, IsTheSameByMicroBatches) {
   const Case c = small_attention_model(4);
   const WindowAnswer<Wide> whole = first_window_of(c, Branch::full_batch), parts = first_window_of(c);
+  ASSERT_FALSE(whole.grad.empty());
   for (const auto& [name, gradient] : whole.grad) {
     const Wide largest = gradient.cwiseAbs().maxCoeff();
     const Wide apart = (gradient - parts.grad.at(name)).cwiseAbs().maxCoeff();

@@ -18,7 +18,9 @@ Case demanding(Case c) {
 }
 
 void expect_no_gap(const Case& c) {
-  for (const WindowGap& gap : semantic_gap(c)) {
+  const auto gaps = semantic_gap(c);
+  EXPECT_EQ(gaps.size(), c.windows.size());
+  for (const WindowGap& gap : gaps) {
     EXPECT_EQ(gap.gradient, 0);
     EXPECT_EQ(gap.parameter, 0);
   }

@@ -19,6 +19,7 @@ inline WindowAnswer<long double> first_window_of(const Case& c, Branch branch = 
 /// Every element of these parameters. A difference over 2 h is off by h² f'''/6: less than h of the largest gradient.
 inline void expect_slopes(Case c, const std::vector<std::string>& parameters) {
   constexpr double step = 0x1p-12;
+  ASSERT_FALSE(parameters.empty());
   const WindowAnswer<long double> answer = first_window_of(c);
   for (const std::string& parameter : parameters) {
     const Matrix<long double>& gradient = answer.grad.at(parameter);

@@ -38,7 +38,9 @@ Case on_one() {
 }
 
 TEST(StepStatistics, AreThoseOfTheStepsRowsOnOneRank) {
-  for (const WindowGap& gap : gap_between(two_ranks(), on_one())) {
+  const auto gaps = gap_between(two_ranks(), on_one());
+  EXPECT_EQ(gaps.size(), 2u);
+  for (const WindowGap& gap : gaps) {
     EXPECT_EQ(gap.gradient, 0);
     EXPECT_EQ(gap.parameter, 0);
   }
@@ -79,7 +81,9 @@ TEST(StepStatistics, OfOneRankAreThoseOfItsMicroBatches) {
   Case c = own;
   share_steps(c);
 
-  for (const WindowGap& gap : gap_between(c, own)) EXPECT_EQ(gap.parameter, 0);
+  const auto gaps = gap_between(c, own);
+  EXPECT_EQ(gaps.size(), 2u);
+  for (const WindowGap& gap : gaps) EXPECT_EQ(gap.parameter, 0);
 }
 
 TEST(StepStatistics, MoveOneRunningValueOnceAStep) {

@@ -27,6 +27,7 @@ template <class Loss>
 void expect_gradient(const Case& c, Branch branch, const Loss& loss) {
   const DigitsScope scope(fine_digits);
   const Tensors<Real> coarse = gradient_of(c, branch, coarse_digits), fine = gradient_of(c, branch, fine_digits);
+  ASSERT_FALSE(fine.empty());
   for (const auto& [name, tensor] : fine)
     for (Eigen::Index i = 0; i < tensor.size(); ++i) {
       const Derivative expected = derivative(
@@ -80,6 +81,7 @@ TEST(WindowGradient, AgreesInLongDoubleUpToTheRoundingOfItsOperations) {
   // batch_norm amplifies a rounding by at most |x|² / eps; every other layer of the model by less than its fan-in.
   const Real unit = power(Real(0.5), 64) * 4 * Real(1e5);
 
+  ASSERT_FALSE(wide.empty());
   for (const auto& [name, tensor] : wide) {
     Real largest = 0;
     for (Eigen::Index i = 0; i < tensor.size(); ++i) largest = std::max(largest, magnitude(exact.at(name)(i)));

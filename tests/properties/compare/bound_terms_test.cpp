@@ -70,7 +70,9 @@ TEST(BoundTerms, AddUpToTheBoundOfEveryCheckOfBothLenses) {
 TEST(BoundTerms, HaveNoInputInTheLocalLensAndNoStorageInFp32) {
   for (const auto& [name, c] : all_cases()) {
     const Trace trace = run(c);
-    for (const TensorCheck& check : local_terms(c, trace)) EXPECT_EQ(check.terms.input, 0) << name << " " << check.tap;
+    const auto local = local_terms(c, trace);
+    EXPECT_FALSE(local.empty()) << name;
+    for (const TensorCheck& check : local) EXPECT_EQ(check.terms.input, 0) << name << " " << check.tap;
     if (c.precision.storage != Dtype::fp32) continue;
     for (const TensorCheck& check : end_to_end_terms(c, trace)) {
       EXPECT_EQ(check.terms.storage, 0) << name << " " << check.tap;

@@ -22,6 +22,7 @@ std::vector<TensorCheck> judged(const Case& c, const Trace& trace) {
 
 void expect_clean(const Case& c, const std::string& what) {
   const auto checks = judged(c, run(c));
+  EXPECT_FALSE(checks.empty()) << what;
   EXPECT_EQ(first_failure(checks), nullptr) << what << " " << told(first_failure(checks));
   EXPECT_EQ(count(checks, Status::not_run), 0u) << what << " " << missing(checks);
 }

@@ -68,6 +68,7 @@ TEST(Checkpoint, LeavesWhatRanksLeaveWhoseNumberNeverChanges) {
 
   const Trace here = run(steady), there = run(other);
 
+  EXPECT_FALSE(parameters_of(steady.model).empty());
   for (const std::string& p : parameters_of(steady.model))
     EXPECT_EQ(*here.find(TapView{1, -1, "optimizer", p, 0}), *there.find(TapView{1, -1, "optimizer", p, 0})) << p;
 }
@@ -123,6 +124,7 @@ TEST(Checkpoint, NamesAStageThatForgets) {
 TEST(Checkpoint, HasNoTapsWhereTheNumberStays) {
   const Trace trace = run(three_ranks());
 
+  EXPECT_FALSE(trace.taps().empty());
   for (const Tap& tap : trace.taps()) EXPECT_NE(tap.name.stage, "checkpoint");
 }
 

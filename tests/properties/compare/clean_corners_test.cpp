@@ -32,6 +32,7 @@ void set_step(Case& c, std::int64_t step) {
 void expect_clean(const Case& c, const std::string& what) {
   ASSERT_TRUE(validate(c).empty()) << what;
   const auto checks = hard_lenses(c, run(c), Grouping::declared).checks;
+  EXPECT_FALSE(checks.empty()) << what;
   EXPECT_EQ(first_failure(checks), nullptr) << what << " " << told(first_failure(checks));
   EXPECT_EQ(count(checks, Status::not_run), 0u) << what << " " << missing(checks);
 }

@@ -20,6 +20,7 @@ inline void expect_clean(const Case& c, const RunOptions& options, const std::st
   std::set<std::string> seen;
   for (const TensorCheck& check : checks)
     if (check.lens == "local") seen.insert(check.tap);
+  EXPECT_FALSE(trace.taps().empty()) << what;
   for (const Tap& tap : trace.taps()) EXPECT_TRUE(seen.contains(tap.name.text())) << what << " " << tap.name.text();
 }
 

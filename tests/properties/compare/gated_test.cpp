@@ -69,6 +69,7 @@ TEST_P(GatedBy, LeavesOnPaperWhatItLeaves) {
   const Tensor &y = *trace.find("w0/m0/forward/glu.y"), &u = *trace.find("w0/m0/forward/up.y"),
                &dy = *trace.find("w0/m0/backward/in.d.glu.y"), &dg = *trace.find("w0/m0/backward/d.glu.gate"),
                &du = *trace.find("w0/m0/backward/d.glu.up");
+  ASSERT_GT(y.elements(), 0u);
   for (std::size_t i = 0; i < y.elements(); ++i) {
     EXPECT_EQ(y.value(i), 0);
     EXPECT_EQ(du.value(i), 0);

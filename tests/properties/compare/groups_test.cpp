@@ -44,6 +44,7 @@ const std::map<std::string, Keeps> captures{
 
 void expect_judged(const Case& c, const Trace& trace, const std::string& what) {
   const GroupedChecks found = hard_lenses(c, trace, Grouping::inferred);
+  EXPECT_FALSE(found.checks.empty()) << what;
   EXPECT_EQ(first_failure(found.checks), nullptr) << what << " " << told(first_failure(found.checks));
   EXPECT_EQ(count(found.checks, Status::not_run), 0u) << what << " " << missing(found.checks);
 }

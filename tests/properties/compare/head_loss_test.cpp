@@ -76,6 +76,7 @@ TEST(HeadLoss, LeavesTheBitsOfItsStagesInFp32) {
   Case apart = c;
   apart.execution.kernels.clear();
   const Trace fused = run(c), separate = run(apart);
+  ASSERT_FALSE(fused.taps().empty());
   for (const Tap& tap : fused.taps()) {
     const Tensor* other = separate.find(tap.name.text());
     ASSERT_NE(other, nullptr) << tap.name.text();

@@ -87,6 +87,7 @@ TEST(Lenses, StandInTheOrderOfTheTaps) {
   for (const Tap& tap : trace.taps()) position.emplace(tap.name.text(), position.size());
   for (const auto& checks : {local_lens(c, trace), end_to_end_lens(c, trace)}) {
     std::size_t last = 0;
+    EXPECT_FALSE(checks.empty());
     for (const TensorCheck& check : checks) {
       EXPECT_LE(last, position.at(check.tap)) << check.tap;
       last = position.at(check.tap);
@@ -99,6 +100,7 @@ TEST(LocalLens, HoldsEveryTapOfATrace) {
   const Trace trace = run(c);
   std::set<std::string> seen;
   for (const TensorCheck& check : local_lens(c, trace)) seen.insert(check.tap);
+  EXPECT_FALSE(trace.taps().empty());
   for (const Tap& tap : trace.taps()) EXPECT_TRUE(seen.contains(tap.name.text())) << tap.name.text();
 }
 

@@ -60,6 +60,7 @@ TEST(MissingTap, accuses_no_right_run) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const Case c = normal_case(seed, Dtype::fp32);
     const Trace whole = run(c, {});
+    EXPECT_FALSE(whole.taps().empty());
     for (std::size_t missing = 0; missing < whole.taps().size(); missing += 5) {
       const GroupedChecks found = hard_lenses(c, changed(whole, missing, whole.taps().size(), 0), Grouping::inferred);
       EXPECT_EQ(first_failure(found.checks), nullptr)

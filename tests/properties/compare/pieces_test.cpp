@@ -53,6 +53,7 @@ void expect_the_same(const Opaque& run, const std::string& what) {
   const GroupedChecks whole = hard_lenses(run.c, run.trace, Grouping::inferred);
   const GroupedChecks pieces = piecewise_lenses(run.c, run.trace, {}, few);
   const Verdicts expected = verdicts_of(whole.checks), got = verdicts_of(pieces.checks);
+  EXPECT_FALSE(expected.empty()) << what;
   for (const auto& [tap, said] : expected) {
     const auto found = got.find(tap);
     ASSERT_NE(found, got.end()) << what << ": " << tap << " is not judged";
@@ -75,6 +76,7 @@ TEST(Pieces, HoldEveryElementOnce) {
     EXPECT_GT(held, 0u);
     EXPECT_LE(held, few);
   }
+  EXPECT_FALSE(next.empty());
   for (const std::string& p : parameters_of(c.model)) EXPECT_EQ(next[p], c.tensors.at(p).elements()) << p;
 }
 

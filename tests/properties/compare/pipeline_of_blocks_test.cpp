@@ -60,12 +60,15 @@ TEST(PipelinesOfBlocks, LeaveTheBitsOfOneProcess) {
 
   for (const std::vector<int>& cut : {std::vector{1, 4}, {1}, {4, 5}}) {
     const Trace trace = run(cut_at(block(), cut));
+    std::size_t compared = 0;
     for (const Tap& tap : alone.taps()) {
       if (tap.name.tensor == "in.found" || tap.name.tensor == "found") continue;  // each stage has found its own
       const Tensor* its = trace.find(tap.name.view());
       ASSERT_NE(its, nullptr) << tap.name.text();
       EXPECT_EQ(*its, tap.value) << tap.name.text();
+      ++compared;
     }
+    EXPECT_GT(compared, 0u);
   }
 }
 

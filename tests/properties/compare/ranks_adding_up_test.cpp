@@ -87,6 +87,7 @@ TEST(RanksThatAddUp, PassInWhateverFormatTheirSumsTravel) {
 }
 
 TEST(RanksThatAddUp, PassAsEveryFrameworkRunsThem) {
+  ASSERT_FALSE(rank_presets().empty());
   for (const RankPreset& preset : rank_presets())
     for (const std::string wire : {"buffer", "fp16"}) {
       const Case c = as_preset(with_rank_option(adding_up("window", "loss"), "reduce.wire", wire), preset);

@@ -180,6 +180,7 @@ TEST(RanksUnderTheLenses, KeepTheirBitsInAnyArrival) {
   const Case c = three_ranks();
   const Trace trace = run(c), other = run(with_rank_option(c, "arrival", std::int64_t{9}));
 
+  EXPECT_FALSE(trace.taps().empty());
   for (const Tap& tap : trace.taps()) EXPECT_EQ(*other.find(tap.name.view()), tap.value) << tap.name.text();
 }
 

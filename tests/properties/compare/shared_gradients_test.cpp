@@ -33,6 +33,7 @@ TEST(SharedGradients, KeepEachRanksPiecesOfTheBuffersAlone) {
   const Case c = sharing();
   const Trace trace = run(c);
 
+  EXPECT_FALSE(parameters_of(c.model).empty());
   for (const std::string& p : parameters_of(c.model))
     for (const std::size_t rank : {0u, 1u, 2u})
       for (const std::string tensor : {"reduced.", "buffer."}) {
@@ -53,6 +54,7 @@ TEST(SharedGradients, LeaveTheBitsOfThoseThatAreNotShared) {
 
     const Trace pieces = run(c), whole = run(each);
 
+    EXPECT_FALSE(parameters_of(c.model).empty());
     for (const std::string& p : parameters_of(c.model))
       for (const int rank : {0, 1, 2})
         EXPECT_EQ(*pieces.find(TapView{1, -1, "gather_updated", p, rank}),

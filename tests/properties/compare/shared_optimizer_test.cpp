@@ -35,6 +35,7 @@ TEST(SharedOptimizer, PassesOfEveryNormClipAndLayout) {
 TEST(SharedOptimizer, CutsEveryParameterOnce) {
   for (const std::int64_t elements : {0, 1, 7}) {
     const Case c = sharing("squares", elements);
+    EXPECT_FALSE(parameters_of(c.model).empty());
     for (const std::string& p : parameters_of(c.model)) {
       std::int64_t next = 0;
       for (std::size_t rank = 0; rank < 3; ++rank) {
@@ -53,6 +54,7 @@ TEST(SharedOptimizer, LeavesTheBitsOfOneThatIsNotShared) {
 
   const Trace pieces = run(c), whole = run(with_rank_option(c, "sharding", std::string("none")));
 
+  EXPECT_FALSE(parameters_of(c.model).empty());
   for (const std::string& p : parameters_of(c.model))
     for (const int rank : {0, 1, 2})
       EXPECT_EQ(*pieces.find(TapView{1, -1, "gather_updated", p, rank}),

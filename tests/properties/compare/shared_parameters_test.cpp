@@ -34,6 +34,7 @@ TEST(SharedParameters, AreWholeOnlyWhereLayersReadThem) {
   const Case c = sharing();
   const Trace trace = run(c);
 
+  EXPECT_FALSE(parameters_of(c.model).empty());
   for (const std::string& p : parameters_of(c.model))
     for (const int rank : {0, 1, 2}) {
       const std::int64_t count = piece_of(c, p, static_cast<std::size_t>(rank)).count;
@@ -58,6 +59,7 @@ TEST(SharedParameters, LeaveTheBitsOfThoseThatAreNotShared) {
 
   const Trace pieces = run(c), whole = run(each);
 
+  EXPECT_FALSE(parameters_of(c.model).empty());
   for (const std::string& p : parameters_of(c.model))
     EXPECT_EQ(*pieces.find(TapView{1, 0, "all_gather", p, 2}), *whole.find(TapView{1, -1, "cast", p, 2})) << p;
 }

@@ -28,6 +28,7 @@ void expect_found(const Case& c, std::size_t first_tap, std::size_t every, F&& c
   for (const TensorCheck& check : local_lens(c, clean)) {
     if (check.status == Status::vacuous) vacuous.insert(check.tap);
   }
+  std::size_t tampered = 0;
   for (std::size_t i = first_tap; i < clean.taps().size(); i += every) {
     const Tap& tap = clean.taps()[i];
     if (tap.value.dtype == Dtype::i64 || tap.value.dtype == Dtype::u8) continue;
@@ -40,7 +41,9 @@ void expect_found(const Case& c, std::size_t first_tap, std::size_t every, F&& c
     const bool own =
         found->tap == tap.name.text() || tap.name.stage == "optimizer" || vacuous.contains(tap.name.text());
     EXPECT_TRUE(own) << tap.name.text() << " " << told(found);
+    ++tampered;
   }
+  EXPECT_GT(tampered, 0u);
 }
 
 TEST(LocalLens, FindsAFlippedBitAtItsOwnStage) {
@@ -61,6 +64,7 @@ TEST(LocalLens, CallsANanWhereAFiniteValueIsCertainNonFinite) {
 TEST(LocalLens, NamesEveryMissingTapAsNotRunAndFailsNothing) {
   const Case c = normal_everything(1);
   const Trace clean = run(c);
+  std::size_t left_out = 0;
   for (std::size_t i = 0; i < clean.taps().size(); i += 2) {
     const Tap& tap = clean.taps()[i];
     if (tap.name.stage == "count") continue;  // which need not be told
@@ -71,7 +75,9 @@ TEST(LocalLens, NamesEveryMissingTapAsNotRunAndFailsNothing) {
       return check.status == Status::not_run && check.tap == tap.name.text();
     });
     EXPECT_TRUE(named) << tap.name.text();
+    ++left_out;
   }
+  EXPECT_GT(left_out, 0u);
 }
 
 TEST(LocalLens, FindsADroppedRowOfAWeightGradient) {

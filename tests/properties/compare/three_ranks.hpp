@@ -49,6 +49,7 @@ inline void expect_judged(const Case& c, const std::string& what) {
   const Outcome outcome = judge(c, trace);
   EXPECT_TRUE(trace.violations.empty()) << what;
   EXPECT_EQ(outcome.status, Status::pass) << what << ": " << outcome.message;
+  EXPECT_FALSE(trace.taps().empty()) << what;
   for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << what << ": " << check.tap;
   for (const Tap& tap : trace.taps()) {
     const auto layout = layout_of(c, tap.name);
@@ -90,6 +91,7 @@ inline Trace damaged(const Trace& trace, const std::string& tap, double factor) 
 inline void expect_every_tap_checked(const Case& c) {
   const Trace trace = run(c);
   const std::vector<TensorCheck> checks = checks_of(c, trace);
+  EXPECT_FALSE(trace.taps().empty());
   for (const Tap& tap : trace.taps()) {
     const std::string name = tap.name.text();
     EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;

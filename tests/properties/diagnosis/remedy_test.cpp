@@ -17,6 +17,7 @@ std::set<std::string> all_names() {
 }
 
 TEST(Remedy, IsThereForEveryNameAndEndsWithoutAFullStop) {
+  ASSERT_FALSE(all_names().empty());
   for (const std::string& name : all_names()) {
     const std::string remedy = remedy_of(name);
     EXPECT_FALSE(remedy.empty()) << name;
@@ -28,6 +29,7 @@ TEST(Remedy, IsThereForEveryNameAndEndsWithoutAFullStop) {
 }
 
 TEST(Remedy, IsStatedOnce) {
+  ASSERT_FALSE(restatements().empty());
   for (const Restatement* restatement : restatements())
     EXPECT_EQ(restatement->remedy.empty(), find_suspect(restatement->name) != nullptr) << restatement->name;
 }
@@ -47,6 +49,7 @@ TEST(Remedy, SaysTheNumbersOfTheWindowAndMicroBatch) {
 
 TEST(Remedy, NamesACallThatARecorderMaySee) {
   const std::set<std::string> calls{"", "loss", "backward", "unscale", "clip", "step"};
+  ASSERT_FALSE(suspects().empty());
   for (const Suspect* suspect : suspects()) EXPECT_TRUE(calls.contains(suspect->call)) << suspect->name;
 }
 

@@ -178,6 +178,7 @@ TEST(RestatedCauses, AreNotLookedForInALargeCapture) {
 }
 
 TEST(RestatedCauses, SayWhereTheyComeFrom) {
+  ASSERT_FALSE(restatements().empty());
   for (const Restatement* each : restatements()) {
     EXPECT_FALSE(each->sentence.empty() || each->formula.empty()) << each->name;
     EXPECT_EQ(find_restatement(each->name), each);

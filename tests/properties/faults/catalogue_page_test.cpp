@@ -33,6 +33,7 @@ std::set<std::string> named_on_the_page() {
 
 TEST(CataloguePage, names_every_seeded_fault_and_every_equivalent_mutant) {
   const auto names = named_on_the_page();
+  ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) EXPECT_TRUE(names.contains(fault->name)) << fault->name;
   for (const EquivalentMutant* mutant : equivalent_mutants()) EXPECT_TRUE(names.contains(mutant->name)) << mutant->name;
 }
@@ -41,7 +42,9 @@ TEST(CataloguePage, names_no_fault_that_is_not_seeded) {
   std::set<std::string> seeded;
   for (const Fault* fault : faults()) seeded.insert(fault->name);
   for (const EquivalentMutant* mutant : equivalent_mutants()) seeded.insert(mutant->name);
-  for (const std::string& name : named_on_the_page()) {
+  const auto names = named_on_the_page();
+  ASSERT_FALSE(names.empty());
+  for (const std::string& name : names) {
     const bool other = name.find(' ') != std::string::npos || name.find('_') != std::string::npos;  // commands, laws
     EXPECT_TRUE(other || seeded.contains(name)) << name;
   }
@@ -69,6 +72,7 @@ std::map<std::string, std::string> knobs_on_the_page() {
 
 TEST(CataloguePage, says_what_the_knob_of_every_fault_scales) {
   const auto knobs = knobs_on_the_page();
+  ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) {
     const auto found = knobs.find(fault->name);
     ASSERT_NE(found, knobs.end()) << fault->name;

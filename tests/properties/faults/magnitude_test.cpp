@@ -97,6 +97,7 @@ TEST(Magnitude, of_zero_leaves_every_bit_and_of_one_does_not) {
 
 TEST(Magnitude, is_declared_by_every_fault) {
   const std::set<std::string> known = {"value", "elements", "rows", "steps", "none"};
+  ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) EXPECT_TRUE(known.contains(fault->knob)) << fault->name << ": " << fault->knob;
 }
 

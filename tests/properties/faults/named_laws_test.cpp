@@ -36,6 +36,7 @@ class NamedLaw : public testing::TestWithParam<std::string> {};
 TEST_P(NamedLaw, is_broken_by_every_fault_that_names_it) {
   if (GetParam() == "no_data_race" && !built_with_checks()) GTEST_SKIP() << "nothing watches for races";
   const NoDiagnosis none;
+  ASSERT_FALSE(faults_of(GetParam()).empty()) << GetParam();
   for (const std::string& name : faults_of(GetParam()))
     EXPECT_TRUE(breaks(*find_fault(name), *find_law(GetParam()))) << name << " does not break " << GetParam();
 }

@@ -17,6 +17,7 @@ Plan plan_number(std::uint64_t i, Dtype storage) {
 }
 
 TEST(RandomPlan, makes_valid_cases_for_every_law_in_every_precision) {
+  ASSERT_FALSE(laws().empty());
   for (const Law* law : laws()) {
     for (const Dtype storage : {Dtype::fp32, Dtype::fp16}) {
       for (std::uint64_t i = 1; i <= 40; ++i) {

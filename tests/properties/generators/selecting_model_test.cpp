@@ -36,6 +36,7 @@ TEST(SelectingModel, HoldsEachCodeOfASequenceOnceOrTwice) {
       ++seen[static_cast<std::size_t>(c.tensors.at("tokens").integer(row) % 4)];
     EXPECT_LE(*std::ranges::max_element(seen), 2);
   }
+  EXPECT_GT(row, 0u);
 }
 
 }  // namespace

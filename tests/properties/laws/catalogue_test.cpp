@@ -49,6 +49,7 @@ TEST(Catalogue, every_law_can_fail_and_has_its_row) {
 
 TEST(Catalogue, a_laws_faults_are_those_that_name_it_the_ones_with_it_as_their_best_first) {
   EXPECT_TRUE(faults_of("no_such_law").empty());
+  ASSERT_FALSE(laws().empty());
   for (const Law* law : laws()) {
     bool best = true;
     std::size_t naming = 0;

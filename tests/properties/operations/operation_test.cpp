@@ -28,6 +28,7 @@ const OperationRecord& named(const std::vector<OperationRecord>& operations, con
 TEST(Operations, every_output_has_its_operation_and_every_input_its_reader) {
   const Case c = case_with_everything();
   const Trace trace = run(c);
+  ASSERT_FALSE(trace.taps().empty());
   for (const Tap& tap : trace.taps()) {
     const bool input = tap.name.tensor.starts_with("in.");
     EXPECT_EQ(operation_writing(c, tap.name).empty(), input) << tap.name.text();
@@ -39,11 +40,14 @@ TEST(Operations, are_those_that_the_run_claims) {
   const Case c = case_with_everything();
   const Trace trace = run(c);
   const std::set<std::string> without_kernel = {"schedule", "count"};
+  std::size_t claimed = 0;
   for (const Tap& tap : trace.taps()) {
     const std::string operation = operation_writing(c, tap.name);
     if (operation.empty() || without_kernel.contains(operation)) continue;
     EXPECT_TRUE(trace.claims.kernels.contains(claimed_name_of(operation))) << operation;
+    ++claimed;
   }
+  EXPECT_GT(claimed, 0u);
 }
 
 TEST(Operations, repeat_to_the_bit) {

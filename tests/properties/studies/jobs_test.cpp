@@ -49,6 +49,7 @@ TEST(Jobs, stop_when_they_are_interrupted) {
   const auto found = run_jobs(
       options, 3, [](std::size_t) { return Numbers{1}; }, title);
 
+  EXPECT_EQ(found.size(), 3u);
   for (const Numbers& numbers : found) EXPECT_TRUE(numbers.empty());
 }
 

@@ -40,6 +40,7 @@ TEST(StageRounding, knows_that_a_copy_in_the_same_format_rounds_nothing) {
 }
 
 TEST(SweepCase, is_the_same_in_every_format) {
+  ASSERT_FALSE(sweep_problems().empty());
   for (const SweepProblem& problem : sweep_problems()) {
     const Case wide = sweep_case(problem, Dtype::fp32, 8, 2, 3);
     for (const Dtype storage : {Dtype::fp16, Dtype::bf16}) {

@@ -40,6 +40,7 @@ bool is_size(const Contract& contract, const Option& option) {
 }
 
 TEST(OptionValues, are_three_for_every_option_that_has_as_many) {
+  ASSERT_FALSE(all_contracts().empty());
   for (const Contract* contract : all_contracts()) {
     for (const Option& option : contract->options) {
       const std::size_t values = values_worth_drawing(*contract, option).size();

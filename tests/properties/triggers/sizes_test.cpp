@@ -35,6 +35,7 @@ TEST(DeclaredSizes, that_contradict_are_named_with_both_places) {
 }
 
 TEST(DeclaredSizes, are_drawn_below_at_and_above_every_edge) {
+  ASSERT_FALSE(declared_sizes().empty());
   for (const DeclaredSize& size : declared_sizes()) {
     const std::vector<std::int64_t> wanted = values_around_edges(size.name);
     executor::Schedule random(7);

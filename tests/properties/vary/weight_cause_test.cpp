@@ -200,6 +200,7 @@ TEST(VaryCauses, have_names_of_their_own_and_texts_without_braces) {
       EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
     }
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(VaryCauses, are_filled_with_numbers_or_stand_with_their_letters) {

@@ -137,8 +137,10 @@ TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) 
 
 TEST(Failure, reads_the_same_on_the_terminal_in_junit_and_on_the_page) {
   const Results results = samples::failing();
+  std::size_t failed = 0;
   for (const CaseRecord& c : results.cases) {
     if (c.status != Status::fail) continue;
+    ++failed;
     const std::string one = failure_text(c, results.environment, 1);
     for (const std::string& part : {"c-" + c.id, census_text(c.worst.front()), bound_text(c.worst.front()),
                                     "tally replay " + c.token, hexadecimal_text(c.worst.front().expected)})
@@ -147,6 +149,7 @@ TEST(Failure, reads_the_same_on_the_terminal_in_junit_and_on_the_page) {
     EXPECT_TRUE(has(junit_xml(results), escaped(failure_text(c, results.environment))));
     EXPECT_TRUE(has(report_html(results), escaped(failure_text(c, results.environment))));
   }
+  EXPECT_GT(failed, 0u);
 }
 
 TEST(Anchor, KeepsOnlyWhatALinkCanHold) { EXPECT_EQ(anchor("c-", "a b\"<1>"), "c-a_b__1_"); }

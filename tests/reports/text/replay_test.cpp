@@ -45,14 +45,17 @@ TEST(ReplayCommand, of_a_fault_has_as_much_of_the_bug_as_was_caught_and_the_ship
 
 TEST(ReplayCommand, is_whole_wherever_a_failing_case_is_shown) {
   const Results results = samples::failing();
+  std::size_t failed = 0;
   for (const CaseRecord& c : results.cases) {
     if (c.status != Status::fail) continue;
+    ++failed;
     const std::string command = replay_command(c, results.environment);
     ASSERT_NE(command.find(" --fault extra-times-k --magnitude 0.25 --kernel matmul=tiled"), std::string::npos);
     for (const std::string& shown : {terminal_summary(results), summary_markdown(results), junit_xml(results),
                                      report_html(results), github_annotations(results)})
       EXPECT_TRUE(shown.find(command) != std::string::npos || shown.find(escaped(command)) != std::string::npos);
   }
+  EXPECT_GT(failed, 0u);
 }
 
 }  // namespace

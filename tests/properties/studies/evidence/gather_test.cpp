@@ -48,7 +48,9 @@ TEST(Evidence, misses_its_figures_under_a_seeded_fault) {
 }
 
 TEST(Evidence, meets_no_figure_that_needs_cases_without_any) {
-  for (const Figure& f : figures_of({})) EXPECT_EQ(f.met, f.name == "checks that could not be made") << f.name;
+  const auto figures = figures_of({});
+  ASSERT_FALSE(figures.empty());
+  for (const Figure& f : figures) EXPECT_EQ(f.met, f.name == "checks that could not be made") << f.name;
 }
 
 TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
@@ -64,7 +66,9 @@ TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
 }
 
 TEST(EvidenceTables, have_columns_of_one_length) {
-  for (const StudyTable& table : evidence_tables(gather_evidence(small, in(2)))) {
+  const auto tables = evidence_tables(gather_evidence(small, in(2)));
+  ASSERT_FALSE(tables.empty());
+  for (const StudyTable& table : tables) {
     ASSERT_FALSE(table.columns.empty()) << table.title;
     const auto rows = [](const StudyColumn& c) { return std::max(c.words.size(), c.numbers.size()); };
     for (const StudyColumn& column : table.columns) {

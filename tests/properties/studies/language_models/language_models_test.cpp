@@ -35,6 +35,7 @@ Strata held(const std::string& name, const std::string& operation, const std::st
 }
 
 TEST(LanguageModels, show_every_tensor_by_every_kernel_that_ships) {
+  ASSERT_FALSE(layer_families().empty());
   for (const LayerFamily& layers : layer_families()) {
     std::set<std::pair<std::string, std::string>> found, ships;
     for (const Way& way : layers.ways) {
@@ -56,6 +57,7 @@ TEST(LanguageModels, show_every_tensor_by_every_kernel_that_ships) {
 }
 
 TEST(LanguageModels, draw_the_same_case_for_every_kernel_and_others_by_number_and_seed) {
+  ASSERT_FALSE(layer_families().empty());
   for (const LayerFamily& layers : layer_families()) {
     const std::string first = hash_of(layers.drawn(Dtype::fp16, 5, 1));
     EXPECT_EQ(first, hash_of(layers.drawn(Dtype::fp16, 5, 1))) << layers.name;

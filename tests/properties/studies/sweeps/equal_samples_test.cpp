@@ -8,6 +8,7 @@ namespace tally::equal_samples_test {
 namespace {
 
 TEST(MomentumRules, change_nothing_for_one_micro_batch) {
+  ASSERT_FALSE(momentum_rules().empty());
   for (const MomentumRule& rule : momentum_rules()) {
     const MomentumSettings same = rule.scaled({0.1, 0.9}, 1);
     EXPECT_EQ(same.rate, 0.1) << rule.name;
