@@ -21,7 +21,7 @@ const CLI::App& parser_of(const CLI::App& program, const std::string& name) {
   return *program.get_subcommand(name.substr(0, space))->get_subcommand(name.substr(space + 1));
 }
 
-TEST(Commands, every_file_with_a_record_registered) {
+TEST(Commands, EveryFileWithARecordRegistered) {
   const auto with_record = files_with_record(root, {"reports/command_line"});
   const auto in_program = files_that_registered(root);
 
@@ -29,7 +29,7 @@ TEST(Commands, every_file_with_a_record_registered) {
   for (const auto& path : with_record) EXPECT_TRUE(in_program.contains(path)) << path << " holds a record that is lost";
 }
 
-TEST(Commands, have_a_name_a_place_and_words_of_their_own) {
+TEST(Commands, HaveANameAPlaceAndWordsOfTheirOwn) {
   std::set<int> places;
   std::set<std::string> names, words;
   for (const Command* command : commands()) {
@@ -41,7 +41,7 @@ TEST(Commands, have_a_name_a_place_and_words_of_their_own) {
   EXPECT_FALSE(names.empty());
 }
 
-TEST(Commands, are_all_in_the_parser_by_place) {
+TEST(Commands, AreAllInTheParserByPlace) {
   Chosen chosen;
   const auto program = parser_of_commands(chosen);
   std::vector<std::string> expected, found;
@@ -54,7 +54,7 @@ TEST(Commands, are_all_in_the_parser_by_place) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(Commands, are_chosen_by_the_arguments) {
+TEST(Commands, AreChosenByTheArguments) {
   Chosen chosen;
   const auto program = parser_of_commands(chosen);
   program->parse("list laws");
@@ -67,7 +67,7 @@ TEST(Commands, are_chosen_by_the_arguments) {
   EXPECT_THROW(program->parse(""), CLI::ParseError);
 }
 
-TEST(Commands, forget_what_an_earlier_parser_was_given) {
+TEST(Commands, ForgetWhatAnEarlierParserWasGiven) {
   Chosen chosen;
   const auto before = parser_of_commands(chosen);
   const std::string fresh = parser_of(*before, "verify").help();

@@ -10,13 +10,13 @@
 namespace tally::command_line::precisions_test {
 namespace {
 
-TEST(Precisions, are_every_storage_format) {
+TEST(Precisions, AreEveryStorageFormat) {
   EXPECT_EQ(precisions_of(VerifyOptions().precisions), storage_formats());
   EXPECT_EQ(std::vector<std::string>(storage_precisions.begin(), storage_precisions.end()),
             names_of(storage_formats()));
 }
 
-TEST(Precisions, refuse_another_word_and_name_those_there_are) {
+TEST(Precisions, RefuseAnotherWordAndNameThoseThereAre) {
   for (const char* word : {"fp64", "i64"}) {
     try {
       precisions_of({word});

@@ -32,13 +32,13 @@ std::set<std::string> fields_of_the_record() {
   return matches(text, R"(\n  [A-Za-z_:0-9]+ ([a-z_]+)(?: = [^;]+)?;)");
 }
 
-TEST(ClaimsPage, has_every_field_of_a_claim_and_no_other) {
+TEST(ClaimsPage, HasEveryFieldOfAClaimAndNoOther) {
   const auto fields = fields_of_the_record();
   ASSERT_TRUE(fields.contains("variant") && fields.contains("as_written") && fields.contains("height"));
   EXPECT_EQ(matches(content_of("kernels/claims.md"), R"re(<a id="([a-z_]+)"></a>)re"), fields);
 }
 
-TEST(ClaimsPage, is_linked_field_by_field_where_kernels_are_added) {
+TEST(ClaimsPage, IsLinkedFieldByFieldWhereKernelsAreAdded) {
   EXPECT_EQ(matches(content_of("kernels/adding.md"), R"(\]\(claims\.md#([a-z_]+)\))"), fields_of_the_record());
 }
 

@@ -12,14 +12,14 @@ const std::filesystem::path root = TALLY_SOURCE_DIR;
 
 std::set<std::string> on_disk() { return files_with_record(root, {"oracle", "kernels", "properties"}); }
 
-TEST(Registration, recognises_a_record_and_no_comment_about_one) {
+TEST(Registration, RecognisesARecordAndNoCommentAboutOne) {
   EXPECT_TRUE(holds_record("int a;\nconst RegisterKernel registered_forward(\"gelu.forward\", run);\n"));
   EXPECT_TRUE(holds_record("const Register<LayerNorm, Pass> registered{{}};\n"));
   EXPECT_FALSE(holds_record("// const RegisterLaw registered{law};\n"));
   EXPECT_FALSE(holds_record("RegisterLaw::RegisterLaw(Law law) {}\n"));
 }
 
-TEST(Registration, every_file_with_a_record_registered) {
+TEST(Registration, EveryFileWithARecordRegistered) {
   const auto with_record = on_disk();
   const auto in_program = files_that_registered(root);
 
@@ -27,7 +27,7 @@ TEST(Registration, every_file_with_a_record_registered) {
   for (const auto& path : with_record) EXPECT_TRUE(in_program.contains(path)) << path << " holds a record that is lost";
 }
 
-TEST(Registration, every_registered_file_holds_a_record_that_a_reader_finds) {
+TEST(Registration, EveryRegisteredFileHoldsARecordThatAReaderFinds) {
   const auto with_record = on_disk();
 
   std::size_t found = 0;

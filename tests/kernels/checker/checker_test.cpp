@@ -21,7 +21,7 @@ class Checker : public testing::TestWithParam<DeviceFault> {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_P(Checker, reports_nothing_of_a_right_kernel_in_any_schedule) {
+TEST_P(Checker, ReportsNothingOfARightKernelInAnySchedule) {
   const DeviceFaultRun plain = run_device_fault(GetParam(), true, ExecutorKind::host, 0);
   EXPECT_EQ(plain.finding, "");
 
@@ -32,7 +32,7 @@ TEST_P(Checker, reports_nothing_of_a_right_kernel_in_any_schedule) {
   }
 }
 
-TEST_P(Checker, finds_a_wrong_kernel_in_any_schedule) {
+TEST_P(Checker, FindsAWrongKernelInAnySchedule) {
   const std::vector<float> expected = run_device_fault(GetParam(), true, ExecutorKind::host, 0).out;
   for (std::uint64_t seed = 0; seed <= schedules; ++seed) {
     const DeviceFaultRun wrong = run_device_fault(GetParam(), false, ExecutorKind::checked, seed);
@@ -44,7 +44,7 @@ TEST_P(Checker, finds_a_wrong_kernel_in_any_schedule) {
   }
 }
 
-TEST_P(Checker, names_what_the_threads_did_and_where) {
+TEST_P(Checker, NamesWhatTheThreadsDidAndWhere) {
   const std::string finding = run_device_fault(GetParam(), false, ExecutorKind::checked, 0).finding;
   if (GetParam().found_as.empty()) {  // its values tell, the checker has nothing to say
     EXPECT_EQ(finding, "");
@@ -59,7 +59,7 @@ TEST_P(Checker, names_what_the_threads_did_and_where) {
 }
 
 /// Until then every thread had kept to elements of its own, and the checker to short notes of that.
-TEST(OwnElements, are_known_when_another_thread_touches_them) {
+TEST(OwnElements, AreKnownWhenAnotherThreadTouchesThem) {
   if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
   const DeviceFault fault{"device_fault.add_earlier", "", ""};
   const std::string finding = run_device_fault(fault, false, ExecutorKind::checked, 0).finding;
@@ -89,7 +89,7 @@ std::string finding_under(const std::vector<Preemption>& schedule) {
   return run_device_fault(shy, false, ExecutorKind::checked, 0, &schedule).finding;
 }
 
-TEST(Schedules, replay_what_was_recorded) {
+TEST(Schedules, ReplayWhatWasRecorded) {
   if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
 
   EXPECT_EQ(finding_under({}), "");
@@ -99,7 +99,7 @@ TEST(Schedules, replay_what_was_recorded) {
   EXPECT_EQ(finding_under(recorded), finding_under(recorded));
 }
 
-TEST(Schedules, shrink_to_the_choices_that_matter) {
+TEST(Schedules, ShrinkToTheChoicesThatMatter) {
   if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
   const std::vector<Preemption> recorded = failing_schedule();
 
@@ -111,7 +111,7 @@ TEST(Schedules, shrink_to_the_choices_that_matter) {
   EXPECT_TRUE(has(finding_under(few), shy.found_as));
 }
 
-TEST(CheckedProduct, is_no_race_with_itself_at_any_length) {
+TEST(CheckedProduct, IsNoRaceWithItselfAtAnyLength) {
   if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
   Device& on = device(ExecutorKind::checked);
   const Buffer one(on, "one", Dtype::fp32, 1), all(on, "all", Dtype::fp32, 100),

@@ -62,7 +62,7 @@ class HalfArithmetic : public testing::Test {};
 using Formats = testing::Types<half, bfloat16>;
 TYPED_TEST_SUITE(HalfArithmetic, Formats);
 
-TYPED_TEST(HalfArithmetic, adds_subtracts_and_multiplies_with_one_rounding) {
+TYPED_TEST(HalfArithmetic, AddsSubtractsAndMultipliesWithOneRounding) {
   const std::vector<TypeParam> all = every_exponent<TypeParam>();
   const std::size_t step = all.size() / 300;  // of one operand, coprime to the pattern or not: both are run through
   for (std::size_t i = 0; i < all.size(); i += 1 + step) {
@@ -75,7 +75,7 @@ TYPED_TEST(HalfArithmetic, adds_subtracts_and_multiplies_with_one_rounding) {
   }
 }
 
-TYPED_TEST(HalfArithmetic, fuses_with_one_rounding) {
+TYPED_TEST(HalfArithmetic, FusesWithOneRounding) {
   const std::vector<TypeParam> all = every_exponent<TypeParam>();
   executor::Schedule random(7);
   const auto drawn = [&](unsigned choice) {
@@ -90,7 +90,7 @@ TYPED_TEST(HalfArithmetic, fuses_with_one_rounding) {
 }
 
 /// Products half way between two numbers of the format, and every addend far below: which way it goes, the addend says.
-TYPED_TEST(HalfArithmetic, fuses_with_one_rounding_where_the_product_is_a_tie) {
+TYPED_TEST(HalfArithmetic, FusesWithOneRoundingWhereTheProductIsATie) {
   constexpr int digits = Shape16<TypeParam>::digits;
   const std::vector<TypeParam> all = every_exponent<TypeParam>();
   std::uint64_t decided = 0;
@@ -110,7 +110,7 @@ TYPED_TEST(HalfArithmetic, fuses_with_one_rounding_where_the_product_is_a_tie) {
 }
 
 /// Exact results of 2^-1 and more below the smallest number's half, at it and above it.
-TYPED_TEST(HalfArithmetic, underflows_gradually) {
+TYPED_TEST(HalfArithmetic, UnderflowsGradually) {
   const auto smallest = at<TypeParam>(1), one = TypeParam(1.0f), third = TypeParam(1.0f / 3);
   const auto middle = TypeParam(0.5f);
   EXPECT_EQ(__hmul_rn(smallest, middle).bits, 0);
@@ -120,7 +120,7 @@ TYPED_TEST(HalfArithmetic, underflows_gradually) {
   EXPECT_EQ(__hfma(smallest, one, negated(smallest)).bits, 0);
 }
 
-TYPED_TEST(HalfArithmetic, makes_one_nan_of_every_nan) {
+TYPED_TEST(HalfArithmetic, MakesOneNanOfEveryNan) {
   const auto infinity = TypeParam(HUGE_VALF), zero = TypeParam(0.0f), odd_nan = at<TypeParam>(0xffff);
   for (const TypeParam nan : {__hadd_rn(infinity, negated(infinity)), __hmul_rn(infinity, zero),
                               __hfma(infinity, zero, infinity), __hfma(infinity, infinity, negated(infinity)),
@@ -140,7 +140,7 @@ int place_of(S a) {
   return negative(a) ? -(a.bits & 0x7fff) : a.bits;
 }
 
-TYPED_TEST(HalfArithmetic, compares_as_numbers_do) {
+TYPED_TEST(HalfArithmetic, ComparesAsNumbersDo) {
   std::vector<TypeParam> all = every_exponent<TypeParam>();
   const auto nan = at<TypeParam>(0x7fff);
   for (std::size_t i = 0; i < all.size(); i += 7) {
@@ -160,7 +160,7 @@ TYPED_TEST(HalfArithmetic, compares_as_numbers_do) {
   EXPECT_EQ(__hmin(zero, negated(zero)).bits, 0x8000);
 }
 
-TYPED_TEST(HalfArithmetic, of_one_operand_is_exact_for_all_numbers) {
+TYPED_TEST(HalfArithmetic, OfOneOperandIsExactForAllNumbers) {
   for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
     const auto a = at<TypeParam>(bits);
     ASSERT_EQ(__hisnan(a), std::isnan(to_float(a)));

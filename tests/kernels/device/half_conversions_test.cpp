@@ -52,7 +52,7 @@ std::uint16_t expected_from(float x, RoundingMode how) {
   return round_whole<S>(whole, -149, how, bits >> 31 != 0);
 }
 
-TYPED_TEST(HalfConversions, round_floats_in_every_direction) {
+TYPED_TEST(HalfConversions, RoundFloatsInEveryDirection) {
   for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 60013) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (!std::isfinite(x)) continue;
@@ -62,7 +62,7 @@ TYPED_TEST(HalfConversions, round_floats_in_every_direction) {
   }
 }
 
-TYPED_TEST(HalfConversions, round_at_and_beside_every_number_and_every_tie) {
+TYPED_TEST(HalfConversions, RoundAtAndBesideEveryNumberAndEveryTie) {
   for (std::uint32_t bits = 0; bits < 1u << 16; bits += 3) {
     const float value = to_float(std::bit_cast<TypeParam>(static_cast<std::uint16_t>(bits)));
     const float next = to_float(std::bit_cast<TypeParam>(static_cast<std::uint16_t>(bits + 1)));
@@ -77,14 +77,14 @@ TYPED_TEST(HalfConversions, round_at_and_beside_every_number_and_every_tie) {
   }
 }
 
-TYPED_TEST(HalfConversions, keep_nan_and_infinity_in_every_direction) {
+TYPED_TEST(HalfConversions, KeepNanAndInfinityInEveryDirection) {
   for (const RoundingMode how : directions) {
     EXPECT_EQ(TestFixture::from_float_word(std::numeric_limits<float>::quiet_NaN(), how).bits, 0x7fff);
     EXPECT_EQ(TestFixture::from_float_word(-HUGE_VALF, how).bits, TypeParam(-HUGE_VALF).bits);
   }
 }
 
-TYPED_TEST(HalfConversions, round_integers_once) {
+TYPED_TEST(HalfConversions, RoundIntegersOnce) {
   for (std::int64_t i = std::numeric_limits<int>::min(); i <= std::numeric_limits<int>::max(); i += 99991) {
     const int x = static_cast<int>(i);
     for (const RoundingMode how : directions) {
@@ -94,7 +94,7 @@ TYPED_TEST(HalfConversions, round_integers_once) {
   }
 }
 
-TYPED_TEST(HalfConversions, round_doubles_once) {
+TYPED_TEST(HalfConversions, RoundDoublesOnce) {
   // Just above a tie by less than fp32 can say: by way of fp32 it would be the tie, and go to the even number below.
   const double tie = 1 + std::ldexp(1.0, -Shape16<TypeParam>::digits);
   EXPECT_EQ(from_double<TypeParam>(tie + 0x1p-50).bits, TypeParam(1.0f).bits + 1);
@@ -103,7 +103,7 @@ TYPED_TEST(HalfConversions, round_doubles_once) {
   EXPECT_EQ(from_double<TypeParam>(0x1p-1000, RoundingMode::up).bits, 1);
 }
 
-TYPED_TEST(HalfConversions, to_integers_are_those_of_binary64) {
+TYPED_TEST(HalfConversions, ToIntegersAreThoseOfBinary64) {
   for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
     const auto a = std::bit_cast<TypeParam>(static_cast<std::uint16_t>(bits));
     const double x = static_cast<double>(to_float(a));
@@ -121,7 +121,7 @@ TYPED_TEST(HalfConversions, to_integers_are_those_of_binary64) {
   EXPECT_EQ(to_integer<int>(nan, RoundingMode::zero), 0);
 }
 
-TEST(HalfPairs, do_to_both_parts_what_the_single_words_do) {
+TEST(HalfPairs, DoToBothPartsWhatTheSingleWordsDo) {
   const half a(1.5f), b(-0.1f), c(300.0f);
   const __half2 sum = __hadd2_rn(__halves2half2(a, b), __half2half2(c)), fused = __hfma2(sum, sum, __half2half2(b));
   EXPECT_EQ(sum.x.bits, __hadd_rn(a, c).bits);

@@ -45,7 +45,7 @@ std::set<std::string> ways_of_relu(std::int64_t elements, std::int64_t most_bloc
 
 using Ways = std::set<std::string>;
 
-TEST(LaunchPaths, are_declared_by_every_kernel_in_each_of_its_precisions) {
+TEST(LaunchPaths, AreDeclaredByEveryKernelInEachOfItsPrecisions) {
   const auto paths = declared("layer_norm.forward", "two_pass");
 
   for (const char* precision : {"fp32", "fp16", "bf16"}) {
@@ -56,14 +56,14 @@ TEST(LaunchPaths, are_declared_by_every_kernel_in_each_of_its_precisions) {
   EXPECT_EQ(paths.size(), 3u * (4 + 4 + 3));
 }
 
-TEST(LaunchPaths, of_two_formats_are_declared_for_each_pair) {
+TEST(LaunchPaths, OfTwoFormatsAreDeclaredForEachPair) {
   const auto paths = declared("accumulate", "kahan");
 
   EXPECT_EQ(paths.size(), 9u * 5);
   EXPECT_TRUE(has(paths, "fp16, bf16", "strides over the grid"));
 }
 
-TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
+TEST(LaunchPaths, NameEveryBranchThatALauncherMayTake) {
   EXPECT_TRUE(has(declared("cross_entropy", "online"), "bf16", "a warp a row, smoothed or weighted: one block"));
   EXPECT_TRUE(has(declared("clip_decay_step"), "fp16", "Adam: several chunks, the last one cut"));
   EXPECT_TRUE(has(declared("unscale_check_norm"), "fp32", "without a norm: one launch"));
@@ -71,7 +71,7 @@ TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
   EXPECT_TRUE(has(declared("scaler"), "", "its one way"));
 }
 
-TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
+TEST(LaunchPaths, OfEveryShippedKernelAreDeclaredWithoutALaunch) {
   std::size_t asked = 0;
   for (const RegisteredKernel* kernel : registered_kernels()) {
     if (kernel->declare == nullptr || kernel->executor != ExecutorKind::host) continue;
@@ -84,7 +84,7 @@ TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
   EXPECT_GT(asked, 0u);
 }
 
-TEST(LaunchPaths, that_a_call_takes_follow_from_its_sizes) {
+TEST(LaunchPaths, ThatACallTakesFollowFromItsSizes) {
   EXPECT_EQ(ways_of_relu(0), Ways{});
   EXPECT_EQ(ways_of_relu(64), Ways{"one block, full"});
   EXPECT_EQ(ways_of_relu(65), Ways{"one block, its last warp cut"});
@@ -92,12 +92,12 @@ TEST(LaunchPaths, that_a_call_takes_follow_from_its_sizes) {
   EXPECT_EQ(ways_of_relu(513), Ways{"several blocks, the last one cut"});
 }
 
-TEST(LaunchPaths, under_a_limit_stride_over_the_grid) {
+TEST(LaunchPaths, UnderALimitStrideOverTheGrid) {
   EXPECT_EQ(ways_of_relu(700, 2), (Ways{"several blocks, the last one cut", "strides over the grid"}));
   EXPECT_EQ(ways_of_relu(700, 3), Ways{"several blocks, the last one cut"});
 }
 
-TEST(LaunchPaths, that_are_taken_are_declared) {
+TEST(LaunchPaths, ThatAreTakenAreDeclared) {
   const auto all = declared("relu.forward");
   for (const std::int64_t elements : {1, 32, 256, 257, 1024}) {
     const Ways taken = ways_of_relu(elements, 1);
@@ -106,7 +106,7 @@ TEST(LaunchPaths, that_are_taken_are_declared) {
   }
 }
 
-TEST(LaunchScope, of_the_inner_ones_alone_are_noted) {
+TEST(LaunchScope, OfTheInnerOnesAloneAreNoted) {
   const LaunchScope outer;
   EXPECT_FALSE(ways_of_relu(64).empty());
   EXPECT_TRUE(outer.paths().empty());

@@ -14,7 +14,7 @@ Device& host() { return device(ExecutorKind::host); }
 
 std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
 
-TEST(MemoryAccount, counts_what_is_held_now_and_at_most) {
+TEST(MemoryAccount, CountsWhatIsHeldNowAndAtMost) {
   const MemoryAccount account(host(), first_word);
   std::optional<Buffer> a(std::in_place, host(), "left a", Dtype::fp32, 3),
       b(std::in_place, host(), "right", Dtype::u8, 5);
@@ -29,7 +29,7 @@ TEST(MemoryAccount, counts_what_is_held_now_and_at_most) {
   EXPECT_EQ(account.peaks(), (std::map<std::string, std::size_t>{{"left", 12}, {"right", 5}}));
 }
 
-TEST(MemoryAccount, adds_up_buffers_of_one_kind_that_live_at_once) {
+TEST(MemoryAccount, AddsUpBuffersOfOneKindThatLiveAtOnce) {
   const MemoryAccount account(host(), first_word);
   { const Buffer alone(host(), "left", Dtype::u8, 6); }
   { const Buffer one(host(), "left", Dtype::u8, 4), other(host(), "left", Dtype::u8, 5); }
@@ -37,7 +37,7 @@ TEST(MemoryAccount, adds_up_buffers_of_one_kind_that_live_at_once) {
   EXPECT_EQ(account.peaks().at("left"), 9u);
 }
 
-TEST(MemoryAccount, leaves_out_what_was_there_before) {
+TEST(MemoryAccount, LeavesOutWhatWasThereBefore) {
   std::optional<Buffer> before(std::in_place, host(), "before", Dtype::u8, 100);
   const MemoryAccount account(host(), first_word);
 
@@ -47,7 +47,7 @@ TEST(MemoryAccount, leaves_out_what_was_there_before) {
   EXPECT_EQ(account.peak(), 0u);
 }
 
-TEST(MemoryAccount, counts_a_moved_buffer_once) {
+TEST(MemoryAccount, CountsAMovedBufferOnce) {
   const MemoryAccount account(host(), first_word);
   Buffer first(host(), "moved", Dtype::u8, 7);
   { const Buffer second = std::move(first); }
@@ -56,7 +56,7 @@ TEST(MemoryAccount, counts_a_moved_buffer_once) {
   EXPECT_EQ(account.peak(), 7u);
 }
 
-TEST(MemoryAccount, several_count_the_same_buffers) {
+TEST(MemoryAccount, SeveralCountTheSameBuffers) {
   const MemoryAccount outer(host(), first_word);
   const Buffer early(host(), "early", Dtype::u8, 2);
   const MemoryAccount inner(host(), first_word);

@@ -40,7 +40,7 @@ void expect_blocks(const SumTraits& found, std::size_t terms, int bits, const ch
   EXPECT_FALSE(found.parts_meet_to_nearest);
 }
 
-TEST(Probes, find_what_the_hosts_gemm_documents) {
+TEST(Probes, FindWhatTheHostsGemmDocuments) {
   const GemmTraits& traits = traits_of(Kind::sequential_fma);
 
   for (const SumTraits* each : {&traits.fp32, &traits.tf32, &traits.fp16, &traits.bf16, &traits.in_half})
@@ -52,7 +52,7 @@ TEST(Probes, find_what_the_hosts_gemm_documents) {
   EXPECT_TRUE(traits.scales);
 }
 
-TEST(Probes, take_every_scalar_order_for_one) {
+TEST(Probes, TakeEveryScalarOrderForOne) {
   for (const GemmOrder& order : {GemmOrder{Kind::sequential_mul_add, 0}, GemmOrder{Kind::pairwise, 0},
                                  GemmOrder{Kind::chunked, 7}, GemmOrder{Kind::split_k, 3}}) {
     SCOPED_TRACE(to_string(order));
@@ -62,7 +62,7 @@ TEST(Probes, take_every_scalar_order_for_one) {
   }
 }
 
-TEST(Probes, tell_the_generations_of_tensor_cores_apart) {
+TEST(Probes, TellTheGenerationsOfTensorCoresApart) {
   const struct {
     Kind kind;
     const char* name;
@@ -89,7 +89,7 @@ TEST(Probes, tell_the_generations_of_tensor_cores_apart) {
   }
 }
 
-TEST(Probes, see_parts_of_k_that_meet_by_other_roundings) {
+TEST(Probes, SeePartsOfKThatMeetByOtherRoundings) {
   const GemmTraits traits = probe_gemm(device(ExecutorKind::host), {Kind::tensor_core_h100, 0}, {.splits = 3});
 
   EXPECT_EQ(traits.fp16.row, "h100");
@@ -97,7 +97,7 @@ TEST(Probes, see_parts_of_k_that_meet_by_other_roundings) {
 }
 
 /// A case asks of its own kind of product alone; it must hear what all questions together would have told it.
-TEST(Probes, of_one_precision_answer_as_all_of_them_do_and_leave_the_others_open) {
+TEST(Probes, OfOnePrecisionAnswerAsAllOfThemDoAndLeaveTheOthersOpen) {
   const GemmTraits& all = traits_of(Kind::tensor_core_a100);
   const Precision bf16 = [] {
     Precision precision;
@@ -115,11 +115,11 @@ TEST(Probes, of_one_precision_answer_as_all_of_them_do_and_leave_the_others_open
   EXPECT_EQ(one.tf32_rounding, "unknown");
 }
 
-TEST(Probes, refuse_an_algorithm_of_the_librarys_list) {
+TEST(Probes, RefuseAnAlgorithmOfTheLibrarysList) {
   EXPECT_THROW(probe_gemm(device(ExecutorKind::host), {}, {.algorithm = 0}), std::invalid_argument);
 }
 
-TEST(Probes, take_of_two_roundings_what_holds_of_both) {
+TEST(Probes, TakeOfTwoRoundingsWhatHoldsOfBoth) {
   EXPECT_EQ(loosest_rounding("truncate", "truncate"), "truncate");
   EXPECT_EQ(loosest_rounding("none", "nearest"), "nearest");
   EXPECT_EQ(loosest_rounding("none", "none"), "none");
@@ -127,7 +127,7 @@ TEST(Probes, take_of_two_roundings_what_holds_of_both) {
 }
 
 /// Kernels may not read the bounds, so the rows stand in both places.
-TEST(Probes, choose_among_the_rows_of_the_bounds) {
+TEST(Probes, ChooseAmongTheRowsOfTheBounds) {
   ASSERT_FALSE(generation_rows().empty());
   for (const GenerationRow& row : generation_rows()) {
     const oracle::TensorCore bound = oracle::tensor_core(row.name, false),
@@ -139,23 +139,21 @@ TEST(Probes, choose_among_the_rows_of_the_bounds) {
   }
 }
 
-TEST(Probes, see_atomics_flush_in_global_memory_only) {
+TEST(Probes, SeeAtomicsFlushInGlobalMemoryOnly) {
   const AtomicTraits found = probe_atomics(device(ExecutorKind::host));
 
   EXPECT_FALSE(found.global_keeps);
   EXPECT_TRUE(found.shared_keeps);
 }
 
-TEST(Probes, have_no_list_of_algorithms_on_the_host) {
-  EXPECT_TRUE(listed_algorithms(device(ExecutorKind::host)).empty());
-}
+TEST(Probes, HaveNoListOfAlgorithmsOnTheHost) { EXPECT_TRUE(listed_algorithms(device(ExecutorKind::host)).empty()); }
 
 Probe probe_named(const std::vector<Probe>& all, const std::string& question) {
   const auto found = std::ranges::find_if(all, [&](const Probe& each) { return each.question == question; });
   return found == all.end() ? Probe{} : *found;
 }
 
-TEST(Probes, say_what_the_bounds_take_from_the_answers) {
+TEST(Probes, SayWhatTheBoundsTakeFromTheAnswers) {
   GemmTraits traits;
   traits.tf32_rounding = "truncate";
   traits.tf32.answered = traits.fp32.answered = true;

@@ -10,7 +10,7 @@
 namespace tally::storage_types_test {
 namespace {
 
-TEST(StorageTypes, are_there_for_every_storage_format) {
+TEST(StorageTypes, AreThereForEveryStorageFormat) {
   ASSERT_FALSE(storage_formats().empty());
   for (const Dtype format : storage_formats()) {
     with_type_of(format, [&]<class S>(S) {
@@ -20,7 +20,7 @@ TEST(StorageTypes, are_there_for_every_storage_format) {
   }
 }
 
-TEST(StorageTypes, read_every_encoding_as_the_oracle_does) {
+TEST(StorageTypes, ReadEveryEncodingAsTheOracleDoes) {
   std::size_t read = 0;
   for (const Dtype format : storage_formats()) {
     if (size_of(format) != 2) continue;
@@ -39,7 +39,7 @@ TEST(StorageTypes, read_every_encoding_as_the_oracle_does) {
   EXPECT_GT(read, 0u);
 }
 
-TEST(StorageTypes, store_as_the_oracle_does) {
+TEST(StorageTypes, StoreAsTheOracleDoes) {
   ASSERT_FALSE(storage_formats().empty());
   for (const Dtype format : storage_formats()) {
     for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 1009) {
@@ -55,7 +55,7 @@ TEST(StorageTypes, store_as_the_oracle_does) {
 
 #ifdef __FLT16_MANT_DIG__
 
-TEST(StorageTypes, convert_halves_as_the_compiler_does) {
+TEST(StorageTypes, ConvertHalvesAsTheCompilerDoes) {
   for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 251) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (value != value) continue;
@@ -77,7 +77,7 @@ std::string thrown_by(Call call) {
   return "nothing";
 }
 
-TEST(StorageTypes, that_are_missing_are_an_error_that_names_the_format_and_the_caller) {
+TEST(StorageTypes, ThatAreMissingAreAnErrorThatNamesTheFormatAndTheCaller) {
   const auto nothing = [](auto) {};
   for (const std::string& text :
        {thrown_by([&] { with_type_of(Dtype::i64, nothing); }), thrown_by([&] { by_storage(Dtype::i64, nothing); }),

@@ -15,7 +15,7 @@ std::string refusal(const std::string& json) {
   return "";
 }
 
-TEST(Claims, write_how_the_factor_is_rounded_only_where_it_is_not_the_default) {
+TEST(Claims, WriteHowTheFactorIsRoundedOnlyWhereItIsNotTheDefault) {
   Claims claims;
   EXPECT_EQ(to_json(claims).find("factor"), std::string::npos);
   for (const char* word : {"fp32", "fp32_twice"}) {

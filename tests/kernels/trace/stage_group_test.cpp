@@ -7,7 +7,7 @@
 namespace tally::stage_group_test {
 namespace {
 
-TEST(StageGroup, holds_every_stage_between_its_first_and_its_last) {
+TEST(StageGroup, HoldsEveryStageBetweenItsFirstAndItsLast) {
   const StageGroup group{"unscale", "optimizer"};
   for (const char* stage : {"unscale", "norm", "clip", "decay", "optimizer"}) EXPECT_TRUE(group.holds(stage)) << stage;
   for (const char* stage : {"accumulate", "overflow_check", "scaler", "no stage"}) {
@@ -15,14 +15,14 @@ TEST(StageGroup, holds_every_stage_between_its_first_and_its_last) {
   }
 }
 
-TEST(StageGroup, is_read_back_as_it_was_written) {
+TEST(StageGroup, IsReadBackAsItWasWritten) {
   const std::vector<StageGroup> groups{{"forward", "backward"}, {"unscale", "optimizer"}};
   EXPECT_EQ(stage_groups_of("forward..backward\nunscale..optimizer\n"), groups);
   EXPECT_EQ(stage_groups_of("forward..backward\nunscale..optimizer"), groups);
   EXPECT_TRUE(stage_groups_of("").empty());
 }
 
-TEST(StageGroup, is_refused_with_its_line) {
+TEST(StageGroup, IsRefusedWithItsLine) {
   for (const char* lines : {"unscale", "unscale..step", "clip..norm", "norm..clip\nclip..optimizer",
                             "forward..optimizer\nnorm..clip", "norm..clip\nforward..optimizer"}) {
     try {

@@ -143,7 +143,7 @@ std::string table() {
   return text;
 }
 
-TEST(TapTable, is_that_of_the_page) {
+TEST(TapTable, IsThatOfThePage) {
   const std::string made = table(), head = made.substr(0, made.find('\n') + 1), now = tests::text_of(page);
   const std::size_t begin = now.find(head), end = begin == std::string::npos ? begin : now.find("\n\n", begin) + 1;
   ASSERT_NE(begin, std::string::npos) << page << " has no line " << head;

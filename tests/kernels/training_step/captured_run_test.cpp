@@ -52,7 +52,7 @@ class OnExecutor : public testing::TestWithParam<ExecutorKind> {
   RunOptions options() const { return {.executor = GetParam(), .taps = false}; }
 };
 
-TEST_P(OnExecutor, leaves_the_bits_of_a_run_every_time) {
+TEST_P(OnExecutor, LeavesTheBitsOfARunEveryTime) {
   Case c = capturable_case();
   for (const bool recompute : {false, true}) {
     c.execution.recompute = recompute;
@@ -63,7 +63,7 @@ TEST_P(OnExecutor, leaves_the_bits_of_a_run_every_time) {
   }
 }
 
-TEST_P(OnExecutor, leaves_the_bits_of_the_values_it_was_given) {
+TEST_P(OnExecutor, LeavesTheBitsOfTheValuesItWasGiven) {
   const Case c = capturable_case(), other = with_other_values(c);
   CapturedRun captured(c, options());
   captured.replay();
@@ -74,7 +74,7 @@ TEST_P(OnExecutor, leaves_the_bits_of_the_values_it_was_given) {
 INSTANTIATE_TEST_SUITE_P(CapturedRun, OnExecutor, testing::ValuesIn(executors_built()),
                          [](const auto& named) { return std::string(name_of(named.param)); });
 
-TEST(CapturedRun, refuses_what_decides_on_the_host_and_values_that_do_not_fit) {
+TEST(CapturedRun, RefusesWhatDecidesOnTheHostAndValuesThatDoNotFit) {
   Case c = case_with_everything();
   EXPECT_THROW(CapturedRun(c, {}), NotSupported);
   c.windows.resize(1);
@@ -85,7 +85,7 @@ TEST(CapturedRun, refuses_what_decides_on_the_host_and_values_that_do_not_fit) {
   EXPECT_THROW(captured.set("fc2.weight", good.tensors.at("x")), std::invalid_argument);
 }
 
-TEST(CapturedWork, is_done_when_launched_and_refuses_the_host_meanwhile) {
+TEST(CapturedWork, IsDoneWhenLaunchedAndRefusesTheHostMeanwhile) {
   Device& on = device(ExecutorKind::host);
   Stream stream(on);
   const Buffer buffer(on, "buffer", Dtype::fp32, 1);
@@ -103,7 +103,7 @@ TEST(CapturedWork, is_done_when_launched_and_refuses_the_host_meanwhile) {
 }
 
 /// Its guards cannot be read then; nobody may look at them, or write to them, later either.
-TEST(CapturedWork, lets_memory_go_while_it_is_captured) {
+TEST(CapturedWork, LetsMemoryGoWhileItIsCaptured) {
   Device& host = device(ExecutorKind::host);
   Stream stream(host);
   auto tensor = std::make_unique<DeviceTensor>(host, "short-lived", Dtype::fp32, std::vector<std::int64_t>{8});

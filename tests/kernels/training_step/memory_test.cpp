@@ -6,7 +6,7 @@
 namespace tally::memory_test {
 namespace {
 
-TEST(MemoryKind, names_every_buffer_of_a_step_with_every_layer) {
+TEST(MemoryKind, NamesEveryBufferOfAStepWithEveryLayer) {
   Case c = case_with_everything();
   EXPECT_EQ(memory_of(c, {}).of("unknown"), 0u);
 
@@ -19,14 +19,14 @@ TEST(MemoryKind, names_every_buffer_of_a_step_with_every_layer) {
   EXPECT_EQ(memory_of(c, {}).of("unknown"), 0u);
 }
 
-TEST(MemoryKind, does_not_take_a_parameter_for_the_optimizer_state_of_another) {
+TEST(MemoryKind, DoesNotTakeAParameterForTheOptimizerStateOfAnother) {
   EXPECT_EQ(memory_kind("momentum.weight"), "parameters");
   EXPECT_EQ(memory_kind("momentum.fc1.weight"), "optimizer state");
   EXPECT_EQ(memory_kind("d.fc1.x"), "activations");
   EXPECT_EQ(memory_kind("scratch"), "unknown");
 }
 
-TEST(MemoryOf, counts_the_bytes_of_a_small_step) {
+TEST(MemoryOf, CountsTheBytesOfASmallStep) {
   const MemoryUse use = memory_of(small_case(), {});
 
   const std::size_t elements = 5 * 4 + 4 + 4 * 3 + 3;

@@ -17,7 +17,7 @@ Case offloaded_case(bool offload) {
   return with_rank_option(c, "offload", offload);
 }
 
-TEST(Offload, leaves_every_tap_as_it_is_without) {
+TEST(Offload, LeavesEveryTapAsItIsWithout) {
   const Trace there = run(offloaded_case(true)), here = run(offloaded_case(false));
 
   ASSERT_EQ(there.taps().size(), here.taps().size());
@@ -28,7 +28,7 @@ TEST(Offload, leaves_every_tap_as_it_is_without) {
   EXPECT_TRUE(there.violations.empty());
 }
 
-TEST(Offload, has_the_state_at_the_end_where_nothing_is_tapped) {
+TEST(Offload, HasTheStateAtTheEndWhereNothingIsTapped) {
   RunOptions untapped;
   untapped.taps = false;
 
@@ -38,7 +38,7 @@ TEST(Offload, has_the_state_at_the_end_where_nothing_is_tapped) {
   for (std::size_t i = 0; i < here.taps().size(); ++i) EXPECT_TRUE(there.taps()[i].value == here.taps()[i].value);
 }
 
-TEST(Offload, takes_the_host_s_memory_for_what_steps) {
+TEST(Offload, TakesTheHostSMemoryForWhatSteps) {
   const MemoryUse there = memory_of(offloaded_case(true), {}), here = memory_of(offloaded_case(false), {});
 
   const std::size_t elements = 5 * 4 + 4 + 4 * 3 + 3;

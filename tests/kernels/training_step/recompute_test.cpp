@@ -20,7 +20,7 @@ Case uneven_case() {
   return c;
 }
 
-TEST(Recompute, repeats_the_bits_of_forward_in_any_drawn_order) {
+TEST(Recompute, RepeatsTheBitsOfForwardInAnyDrawnOrder) {
   const Case c = uneven_case();
   bool other_bits = false;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -52,7 +52,7 @@ void only_named(Run& run) {
   for (std::size_t i = 0; i < steps.size(); ++i) run.layers[i].steps = steps[i];
 }
 
-TEST(Recompute, runs_the_named_layers_alone_again) {
+TEST(Recompute, RunsTheNamedLayersAloneAgain) {
   Case kept = uneven_case();
   kept.execution.recompute = false;
   const Trace expected = run(kept, {.order_seed = 3});

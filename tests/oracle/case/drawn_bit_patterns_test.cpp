@@ -28,7 +28,7 @@ std::int64_t significand(double value, int p) {
   return static_cast<std::int64_t>(std::ldexp(std::fabs(std::frexp(value, &exponent)), p));
 }
 
-TEST(DrawnBitPatterns, powers_are_powers_of_two_and_both_neighbours) {
+TEST(DrawnBitPatterns, PowersArePowersOfTwoAndBothNeighbours) {
   for_each_format("powers", [](const Tensor& tensor, int p) {
     int below = 0, at = 0, above = 0;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -40,7 +40,7 @@ TEST(DrawnBitPatterns, powers_are_powers_of_two_and_both_neighbours) {
   });
 }
 
-TEST(DrawnBitPatterns, halfway_cases_lie_between_two_numbers_of_the_next_narrower_format) {
+TEST(DrawnBitPatterns, HalfwayCasesLieBetweenTwoNumbersOfTheNextNarrowerFormat) {
   for_each_format("halfway", [](const Tensor& tensor, int p) {
     const int narrower = p == 24 ? 11 : p == 11 ? 8 : 4;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -50,7 +50,7 @@ TEST(DrawnBitPatterns, halfway_cases_lie_between_two_numbers_of_the_next_narrowe
   });
 }
 
-TEST(DrawnBitPatterns, pairs_cancel_to_an_ulp_or_all) {
+TEST(DrawnBitPatterns, PairsCancelToAnUlpOrAll) {
   for_each_format("pairs", [](const Tensor& tensor, int) {
     int exact = 0, one_ulp = 0;
     const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(tensor.dtype) - 1);
@@ -63,7 +63,7 @@ TEST(DrawnBitPatterns, pairs_cancel_to_an_ulp_or_all) {
   });
 }
 
-TEST(DrawnBitPatterns, signed_zeros_are_half_of_the_values_and_of_both_signs) {
+TEST(DrawnBitPatterns, SignedZerosAreHalfOfTheValuesAndOfBothSigns) {
   for_each_format("zeros_signed", [](const Tensor& tensor, int) {
     int positive = 0, negative = 0;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -73,7 +73,7 @@ TEST(DrawnBitPatterns, signed_zeros_are_half_of_the_values_and_of_both_signs) {
   });
 }
 
-TEST(DrawnBitPatterns, outliers_are_few_and_far) {
+TEST(DrawnBitPatterns, OutliersAreFewAndFar) {
   for_each_format("outlier", [](const Tensor& tensor, int) {
     int far = 0;
     for (std::size_t i = 0; i < tensor.elements(); ++i) far += std::fabs(tensor.value(i)) > 6;  // beyond any normal

@@ -21,7 +21,7 @@ void for_each_format(const std::string& family, const std::function<void(const T
   }
 }
 
-TEST(DrawnOrdinaryValues, of_a_fan_in_lie_within_one_over_its_root_and_fill_it) {
+TEST(DrawnOrdinaryValues, OfAFanInLieWithinOneOverItsRootAndFillIt) {
   for_each_format("fan_in:16", [](const Tensor& tensor) {
     double least = 0, most = 0;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -31,7 +31,7 @@ TEST(DrawnOrdinaryValues, of_a_fan_in_lie_within_one_over_its_root_and_fill_it) 
   });
 }
 
-TEST(DrawnOrdinaryValues, of_the_unit_interval_are_exact_and_not_negative) {
+TEST(DrawnOrdinaryValues, OfTheUnitIntervalAreExactAndNotNegative) {
   for_each_format("unit", [](const Tensor& tensor) {
     std::set<std::uint64_t> seen;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -42,7 +42,7 @@ TEST(DrawnOrdinaryValues, of_the_unit_interval_are_exact_and_not_negative) {
   });
 }
 
-TEST(DrawnOrdinaryValues, of_two_kinds_come_in_the_share_asked_for) {
+TEST(DrawnOrdinaryValues, OfTwoKindsComeInTheShareAskedFor) {
   for_each_format("binary:25", [](const Tensor& tensor) {
     int ones = 0;
     for (std::size_t i = 0; i < tensor.elements(); ++i) {
@@ -53,7 +53,7 @@ TEST(DrawnOrdinaryValues, of_two_kinds_come_in_the_share_asked_for) {
   });
 }
 
-TEST(DrawnOrdinaryValues, of_one_hot_rows_hold_one_1_each_in_every_column_now_and_then) {
+TEST(DrawnOrdinaryValues, OfOneHotRowsHoldOne1EachInEveryColumnNowAndThen) {
   static constexpr std::size_t columns = 6;
   for_each_format("one_hot:6", [](const Tensor& tensor) {
     std::set<std::size_t> seen;
@@ -69,13 +69,13 @@ TEST(DrawnOrdinaryValues, of_one_hot_rows_hold_one_1_each_in_every_column_now_an
   });
 }
 
-TEST(DrawnOrdinaryValues, of_a_ratio_are_one_number) {
+TEST(DrawnOrdinaryValues, OfARatioAreOneNumber) {
   for_each_format("ratio:1:8", [](const Tensor& tensor) {
     for (std::size_t i = 0; i < tensor.elements(); ++i) ASSERT_EQ(tensor.value(i), 0.125);
   });
 }
 
-TEST(DrawnOrdinaryValues, refuse_arguments_outside_their_range) {
+TEST(DrawnOrdinaryValues, RefuseArgumentsOutsideTheirRange) {
   Tensor tensor(Dtype::fp32, {2});
   for (const char* family : {"fan_in", "fan_in:0", "binary:101", "binary:0", "one_hot:0", "ratio:1", "ratio:1:0"}) {
     EXPECT_THROW(draw(tensor, {1, 78, family}), std::invalid_argument) << family;
@@ -83,7 +83,7 @@ TEST(DrawnOrdinaryValues, refuse_arguments_outside_their_range) {
 }
 
 /// SHA-256 of a thousand elements: these must never change, or old tokens give other bits.
-TEST(DrawnOrdinaryValues, are_frozen) {
+TEST(DrawnOrdinaryValues, AreFrozen) {
   struct Frozen {
     const char *family, *digest;
   };

@@ -31,7 +31,7 @@ void for_each_pair(const FormatRow& row, Use use) {
   for (std::uint64_t bits = 0; bits < row.largest_bits(); bits += step) use(bits);
 }
 
-TEST(Formats, stand_in_the_order_of_dtype_under_names_of_their_own) {
+TEST(Formats, StandInTheOrderOfDtypeUnderNamesOfTheirOwn) {
   std::set<std::string_view> names, safetensors;
   for (std::size_t i = 0; i < format_rows.size(); ++i) {
     const FormatRow& row = format_rows[i];
@@ -46,14 +46,14 @@ TEST(Formats, stand_in_the_order_of_dtype_under_names_of_their_own) {
   EXPECT_EQ(dtype_of("fp64"), std::nullopt);
 }
 
-TEST(Formats, are_listed_by_use_in_the_order_that_seeds_depend_on) {
+TEST(Formats, AreListedByUseInTheOrderThatSeedsDependOn) {
   const std::vector<std::string> storage = names_of(storage_formats());
   ASSERT_GE(storage.size(), 3u);
   EXPECT_EQ(std::vector(storage.begin(), storage.begin() + 3), (std::vector<std::string>{"fp32", "fp16", "bf16"}));
   EXPECT_EQ(names_of(formats_for(&FormatUses::compute)), (std::vector<std::string>{"fp32", "fp16"}));
 }
 
-TEST(Formats, hold_the_numbers_that_their_rows_say) {
+TEST(Formats, HoldTheNumbersThatTheirRowsSay) {
   for (const FormatRow& row : float_rows()) {
     EXPECT_EQ(float_value_of(row, 1), row.smallest_subnormal()) << row.name;
     EXPECT_EQ(float_value_of(row, std::uint64_t{1} << (row.p - 1)), row.smallest_normal()) << row.name;
@@ -71,7 +71,7 @@ TEST(Formats, hold_the_numbers_that_their_rows_say) {
   EXPECT_EQ(e5m2.smallest_subnormal(), 0x1p-16);
 }
 
-TEST(Formats, keep_every_encoding_of_a_number_through_its_value) {
+TEST(Formats, KeepEveryEncodingOfANumberThroughItsValue) {
   for (const FormatRow& row : float_rows()) {
     for_each_pair(row, [&](std::uint64_t bits) {
       const double value = float_value_of(row, bits);
@@ -82,7 +82,7 @@ TEST(Formats, keep_every_encoding_of_a_number_through_its_value) {
   }
 }
 
-TEST(Formats, round_to_nearest_even_between_neighbours_one_unit_apart) {
+TEST(Formats, RoundToNearestEvenBetweenNeighboursOneUnitApart) {
   for (const FormatRow& row : float_rows()) {
     for_each_pair(row, [&](std::uint64_t bits) {
       const double below = float_value_of(row, bits), above = float_value_of(row, bits + 1);
@@ -97,7 +97,7 @@ TEST(Formats, round_to_nearest_even_between_neighbours_one_unit_apart) {
   }
 }
 
-TEST(Formats, overflow_beyond_half_a_unit_above_the_largest_as_their_rows_say) {
+TEST(Formats, OverflowBeyondHalfAUnitAboveTheLargestAsTheirRowsSay) {
   for (const FormatRow& row : float_rows()) {
     const double end = row.largest() + std::ldexp(1, row.emax - row.p);
     EXPECT_EQ(float_bits_of(row, std::nextafter(end, 0)), row.largest_bits()) << row.name;
@@ -110,7 +110,7 @@ TEST(Formats, overflow_beyond_half_a_unit_above_the_largest_as_their_rows_say) {
   EXPECT_EQ(e5m2.overflow_bits(), 0x7bu);
 }
 
-TEST(Formats, are_the_same_to_the_bounds) {
+TEST(Formats, AreTheSameToTheBounds) {
   std::size_t compared = 0;
   for (const FormatRow& row : format_rows) {
     if (!row.is_float()) continue;
@@ -123,13 +123,13 @@ TEST(Formats, are_the_same_to_the_bounds) {
   EXPECT_GT(compared, 0u);
 }
 
-TEST(Formats, name_a_narrower_one_by_its_bits) {
+TEST(Formats, NameANarrowerOneByItsBits) {
   EXPECT_EQ(next_narrower(24), 11);
   EXPECT_EQ(next_narrower(11), 8);
   EXPECT_EQ(next_narrower(8), 4);
 }
 
-TEST(Formats, that_are_missing_are_named_with_the_place) {
+TEST(Formats, ThatAreMissingAreNamedWithThePlace) {
   const std::string text = unsupported_format(Dtype::bf16, "tolerance").what();
   EXPECT_NE(text.find("formats_test.cpp:"), std::string::npos) << text;
   EXPECT_NE(text.find(": no tolerance for bf16"), std::string::npos) << text;

@@ -15,7 +15,7 @@ void expect_as_stated(const Case& c) {
   }
 }
 
-TEST(ItemWeights, are_those_of_each_row) {
+TEST(ItemWeights, AreThoseOfEachRow) {
   Case c = small_case();
   fill_tensors(c);
   expect_as_stated(c);
@@ -23,7 +23,7 @@ TEST(ItemWeights, are_those_of_each_row) {
   EXPECT_LT(*ItemWeights(c).whole_sum(0, rows_of(c)), rows_of(c)) << "a target is ignored";
 }
 
-TEST(ItemWeights, leave_the_weights_of_classes_to_their_text) {
+TEST(ItemWeights, LeaveTheWeightsOfClassesToTheirText) {
   Case c = small_case();
   c.model.loss = choice_of("loss", "cross_entropy", {{"weight", std::vector<Decimal>{{"0.5"}, {"2"}, {"1"}}}});
   fill_tensors(c);
@@ -31,7 +31,7 @@ TEST(ItemWeights, leave_the_weights_of_classes_to_their_text) {
   EXPECT_FALSE(ItemWeights(c).whole_sum(0, rows_of(c)));
 }
 
-TEST(ItemWeights, add_up_to_what_binary64_holds) {
+TEST(ItemWeights, AddUpToWhatBinary64Holds) {
   Case c = small_case();
   c.model.loss = choice_of("loss", "mse", {{"item_weights", true}});
   Tensor weight(Dtype::i64, {rows_of(c)});

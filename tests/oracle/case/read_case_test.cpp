@@ -35,7 +35,7 @@ std::map<std::string, std::multiset<std::string>> expected_paths() {
   return expected;
 }
 
-TEST(Token, of_another_version_is_a_token_that_is_refused) {
+TEST(Token, OfAnotherVersionIsATokenThatIsRefused) {
   EXPECT_TRUE(is_token("tly1:abc"));
   EXPECT_TRUE(is_token("tly27:abc"));
   for (const char* file : {"case.json", "tly.json", "tly:abc", "tly1", "tly1.json", "folder/tly1:abc"})

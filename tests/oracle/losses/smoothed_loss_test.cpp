@@ -53,7 +53,7 @@ float loss_of(const Shares& s, const std::vector<float>& nll, std::size_t target
   return apart ? (s.keep * s.weight[target]) * nll[target] + s.spread * in_order(terms) : in_order(terms);
 }
 
-TEST(SmoothedLoss, holds_every_association_and_derivation_near_full_smoothing) {
+TEST(SmoothedLoss, HoldsEveryAssociationAndDerivationNearFullSmoothing) {
   Worst worst;
   for (const char* epsilon : {"0.1", "0.999", "0.9999999", "0.99999999999", "0.9999999999999999", "1"}) {
     for (const Eigen::Index classes : {2, 10, 100, 1000}) {

@@ -7,7 +7,7 @@
 namespace tally::oracle::alike_test {
 namespace {
 
-TEST(Alike, counts_how_many_lie_together) {
+TEST(Alike, CountsHowManyLieTogether) {
   EXPECT_EQ(alike({}, 1), 1);
   EXPECT_EQ(alike({1, 2, 3}, 0), 1);
   EXPECT_EQ(alike({1, -1, 1, 1}, 0), 4);  // by magnitude
@@ -16,13 +16,13 @@ TEST(Alike, counts_how_many_lie_together) {
   EXPECT_EQ(alike({1, 1.25, 1.5, 4}, 0.5), 2.5);  // three of three, one of one
 }
 
-TEST(Alike, ends_where_nothing_is_finite) {
+TEST(Alike, EndsWhereNothingIsFinite) {
   EXPECT_EQ(alike({1, 2, 3}, NAN), 3);  // taken to be alike
   EXPECT_EQ(alike({INFINITY, NAN}, INFINITY), 1);
   EXPECT_EQ(alike({1, INFINITY, 2}, INFINITY), 2);
 }
 
-TEST(SharedAddends, grow_with_what_recurs_in_both_factors) {
+TEST(SharedAddends, GrowWithWhatRecursInBothFactors) {
   const Matrix<double> ones = Matrix<double>::Ones(8, 3);
   Matrix<double> differing(3, 5);
   differing << 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15;
@@ -32,7 +32,7 @@ TEST(SharedAddends, grow_with_what_recurs_in_both_factors) {
   EXPECT_EQ(shared_addends_of_columns(ones, 0x1p-24), 3);
 }
 
-TEST(SharedAddends, end_where_nothing_is_finite) {
+TEST(SharedAddends, EndWhereNothingIsFinite) {
   const Matrix<double> infinities = Matrix<double>::Constant(4, 4, INFINITY);
   EXPECT_EQ(shared_addends(infinities, infinities, 0x1p-24), 1);
 }

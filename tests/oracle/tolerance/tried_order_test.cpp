@@ -10,28 +10,28 @@ const std::vector<double> swallowed = {0x1p24, 1, 1, 1};
 
 double sum(const TriedOrder& order, const OrderOfSum& claimed = {}) { return added(order, claimed, swallowed); }
 
-TEST(TriedOrder, adds_one_after_another) {
+TEST(TriedOrder, AddsOneAfterAnother) {
   EXPECT_EQ(sum({{}}), 0x1p24);
   EXPECT_EQ(sum({{}, true}), 0x1p24 + 4);
 }
 
-TEST(TriedOrder, adds_by_steps) {
+TEST(TriedOrder, AddsBySteps) {
   EXPECT_EQ(sum({{{SumStep::tree}}}), 0x1p24 + 2);  // (2^24 + 1) + (1 + 1)
   EXPECT_EQ(sum({{{SumStep::lanes, 3}, {SumStep::tree}}}), 0x1p24);
   EXPECT_EQ(sum({{{SumStep::runs, 2}}}), 0x1p24 + 2);
   EXPECT_EQ(sum({{{SumStep::in_order_below, 5}, {SumStep::tree}}}), 0x1p24);
 }
 
-TEST(TriedOrder, takes_the_claimed_steps_where_it_is_to) {
+TEST(TriedOrder, TakesTheClaimedStepsWhereItIsTo) {
   const OrderOfSum tree = {{SumStep::tree}}, over_tensors = {{SumStep::chunks, 2}, {SumStep::meet}};
   EXPECT_EQ(sum({{}, false, true}, tree), 0x1p24 + 2);
   EXPECT_EQ(sum({{}, false, true}, over_tensors), 0x1p24);
   EXPECT_EQ(sum({{}}, tree), 0x1p24);
 }
 
-TEST(TriedOrder, adds_nothing_to_zero) { EXPECT_EQ(added(tried_orders().front(), {}, std::vector<double>()), 0); }
+TEST(TriedOrder, AddsNothingToZero) { EXPECT_EQ(added(tried_orders().front(), {}, std::vector<double>()), 0); }
 
-TEST(TriedOrder, multiplies_rounding_each_product) {
+TEST(TriedOrder, MultipliesRoundingEachProduct) {
   Matrix<double> a(1, 3), b(3, 2), c(1, 2);
   a << 0x1p24, 1, 1;
   b << 1, 0x1.000002p0, 1, 2, 1, 2;

@@ -104,7 +104,7 @@ TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
 }
 
 /// Two associations of one sum may disagree on whether it overflows: then neither is known.
-TEST(Wider, is_certain_of_what_is_not_finite_only_where_both_are) {
+TEST(Wider, IsCertainOfWhatIsNotFiniteOnlyWhereBothAre) {
   const double big = infinite;
   EXPECT_EQ(wider({1, 0x1p-3}, {1, 0x1p-2}).e, 0x1p-2);
   EXPECT_FALSE(decided(wider({big, 0}, {1, 0x1p-2})));

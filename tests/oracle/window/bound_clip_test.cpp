@@ -16,7 +16,7 @@ Expected gradient(long double v, double e) {
   return {Matrix<long double>::Constant(1, 1, v), Matrix<double>::Constant(1, 1, e)};
 }
 
-TEST(BoundClip, covers_limits_of_opposite_signs_where_the_subject_rounds_the_limit_up) {
+TEST(BoundClip, CoversLimitsOfOppositeSignsWhereTheSubjectRoundsTheLimitUp) {
   for (const char* text : {"0.1", "0.3", "0.5", "0.7", "3"}) {
     const Choice clip = by_value(text);
     const auto limit = number<long double>(clip.number("max_value"));
@@ -27,7 +27,7 @@ TEST(BoundClip, covers_limits_of_opposite_signs_where_the_subject_rounds_the_lim
   }
 }
 
-TEST(BoundClip, passes_on_the_bound_of_what_is_clear_of_the_limit) {
+TEST(BoundClip, PassesOnTheBoundOfWhatIsClearOfTheLimit) {
   const Expected inside = clipped(undeclared(), by_value("0.5"), {}, gradient(0.125L, 0x1p-10));
   EXPECT_EQ(inside.v(0, 0), 0.125L);
   EXPECT_EQ(inside.e(0, 0), 0x1p-10);

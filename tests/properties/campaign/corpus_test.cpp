@@ -23,7 +23,7 @@ Case small_case() {
   return case_of(plan);
 }
 
-TEST(Corpus, gives_back_what_it_kept_sorted_and_with_its_law) {
+TEST(Corpus, GivesBackWhatItKeptSortedAndWithItsLaw) {
   const fs::path folder = fs::path(testing::TempDir()) / "tally-corpus-kept";
   fs::remove_all(folder);
   const Case c = small_case();
@@ -39,11 +39,11 @@ TEST(Corpus, gives_back_what_it_kept_sorted_and_with_its_law) {
   fs::remove_all(folder);
 }
 
-TEST(Corpus, is_empty_where_there_is_no_folder) {
+TEST(Corpus, IsEmptyWhereThereIsNoFolder) {
   EXPECT_TRUE(kept_cases(fs::path(testing::TempDir()) / "tally-corpus-absent").empty());
 }
 
-TEST(Corpus, waits_for_no_pipe_and_names_what_is_no_case) {
+TEST(Corpus, WaitsForNoPipeAndNamesWhatIsNoCase) {
   const fs::path folder = fs::path(testing::TempDir()) / "tally-corpus-bad";
   fs::remove_all(folder);
   fs::create_directories(folder / "law@folder.json");
@@ -66,7 +66,7 @@ TEST(Corpus, waits_for_no_pipe_and_names_what_is_no_case) {
 }
 
 /// An error of one precision's task; the others go on, and so does this one.
-TEST(Corpus, with_a_bad_file_is_one_error_and_the_campaign_goes_on) {
+TEST(Corpus, WithABadFileIsOneErrorAndTheCampaignGoesOn) {
   const fs::path folder = fs::path(testing::TempDir()) / "tally-corpus-campaign";
   fs::remove_all(folder);
   fs::create_directories(folder);

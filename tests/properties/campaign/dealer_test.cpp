@@ -7,7 +7,7 @@ namespace {
 
 Dealer three_pieces() { return {{2, 0, 1}, std::vector<std::string>(3)}; }
 
-TEST(Dealer, deals_every_number_once_in_the_order_given) {
+TEST(Dealer, DealsEveryNumberOnceInTheOrderGiven) {
   Dealer dealer = three_pieces();
 
   const auto first = dealer.next(0), second = dealer.next(1), third = dealer.next(0);
@@ -20,7 +20,7 @@ TEST(Dealer, deals_every_number_once_in_the_order_given) {
   EXPECT_FALSE(dealer.next(1));
 }
 
-TEST(Dealer, deals_nothing_whose_answer_is_known) {
+TEST(Dealer, DealsNothingWhoseAnswerIsKnown) {
   Dealer dealer({0, 1, 2}, {"", "known", ""});
 
   EXPECT_EQ(dealer.next(0)->number, 0u);
@@ -28,7 +28,7 @@ TEST(Dealer, deals_nothing_whose_answer_is_known) {
   EXPECT_FALSE(dealer.next(0));
 }
 
-TEST(Dealer, is_done_when_every_answer_is_there) {
+TEST(Dealer, IsDoneWhenEveryAnswerIsThere) {
   Dealer dealer = three_pieces();
   while (dealer.next(0)) {
   }
@@ -41,7 +41,7 @@ TEST(Dealer, is_done_when_every_answer_is_there) {
   EXPECT_EQ(dealer.answers(), std::vector<std::string>(3, "found"));
 }
 
-TEST(Dealer, deals_what_a_lost_foreman_holds_to_the_others_first) {
+TEST(Dealer, DealsWhatALostForemanHoldsToTheOthersFirst) {
   Dealer dealer = three_pieces();
   dealer.next(0);
   dealer.next(0);
@@ -53,7 +53,7 @@ TEST(Dealer, deals_what_a_lost_foreman_holds_to_the_others_first) {
   EXPECT_EQ(dealer.next(1)->number, 1u);
 }
 
-TEST(Dealer, takes_the_answer_of_one_who_was_lost_and_deals_its_piece_to_nobody_else) {
+TEST(Dealer, TakesTheAnswerOfOneWhoWasLostAndDealsItsPieceToNobodyElse) {
   Dealer dealer = three_pieces();
   dealer.next(0);
   dealer.lose(0);
@@ -63,7 +63,7 @@ TEST(Dealer, takes_the_answer_of_one_who_was_lost_and_deals_its_piece_to_nobody_
   EXPECT_EQ(dealer.next(1)->number, 0u);
 }
 
-TEST(Dealer, takes_the_same_answer_twice_and_refuses_another_with_both) {
+TEST(Dealer, TakesTheSameAnswerTwiceAndRefusesAnotherWithBoth) {
   Dealer dealer = three_pieces();
   dealer.next(0);
   dealer.take(0, 2, "found");
@@ -82,14 +82,14 @@ TEST(Dealer, takes_the_same_answer_twice_and_refuses_another_with_both) {
   }
 }
 
-TEST(Dealer, refuses_an_answer_to_no_piece_and_one_of_nothing) {
+TEST(Dealer, RefusesAnAnswerToNoPieceAndOneOfNothing) {
   Dealer dealer = three_pieces();
 
   EXPECT_THROW(dealer.take(0, 3, "found"), std::invalid_argument);
   EXPECT_THROW(dealer.take(0, 0, ""), std::invalid_argument);
 }
 
-TEST(Dealer, begins_with_what_took_longest_and_with_what_was_never_timed) {
+TEST(Dealer, BeginsWithWhatTookLongestAndWithWhatWasNeverTimed) {
   EXPECT_EQ(longest_first({"a", "b", "c", "d"}, {{"a", 1}, {"c", 3}}), (std::vector<std::size_t>{1, 3, 2, 0}));
   EXPECT_EQ(longest_first({"a", "b"}, {}), (std::vector<std::size_t>{0, 1}));
 }

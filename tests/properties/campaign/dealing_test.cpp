@@ -45,7 +45,7 @@ class DealingTest : public testing::Test {
 
 using Sent = std::vector<std::string>;
 
-TEST_F(DealingTest, begins_when_all_have_joined_and_deals_as_many_as_there_are_workers) {
+TEST_F(DealingTest, BeginsWhenAllHaveJoinedAndDealsAsManyAsThereAreWorkers) {
   dealing_->handle(0, word::joined, "1 here");
   EXPECT_EQ(sent_[0], Sent{"campaign heading"});
 
@@ -55,7 +55,7 @@ TEST_F(DealingTest, begins_when_all_have_joined_and_deals_as_many_as_there_are_w
   EXPECT_EQ(sent_[1], (Sent{"campaign heading", "piece 1 1", "piece 2 2"}));
 }
 
-TEST_F(DealingTest, deals_to_whoever_answers_and_tells_all_when_it_is_over) {
+TEST_F(DealingTest, DealsToWhoeverAnswersAndTellsAllWhenItIsOver) {
   dealing_->handle(0, word::joined, "1 here");
   dealing_->handle(1, word::joined, "1 there");
 
@@ -74,7 +74,7 @@ TEST_F(DealingTest, deals_to_whoever_answers_and_tells_all_when_it_is_over) {
   EXPECT_EQ(kept, Sent(3, "found"));
 }
 
-TEST_F(DealingTest, deals_again_what_a_silent_process_holds_and_takes_it_from_either) {
+TEST_F(DealingTest, DealsAgainWhatASilentProcessHoldsAndTakesItFromEither) {
   dealing_ = of(2, -1);  // whoever is not heard this instant
   dealing_->handle(0, word::joined, "2 here");
   dealing_->handle(1, word::joined, "1 there");
@@ -93,7 +93,7 @@ TEST_F(DealingTest, deals_again_what_a_silent_process_holds_and_takes_it_from_ei
   EXPECT_FALSE(dealing_->members()[1].lost);
 }
 
-TEST_F(DealingTest, waits_until_each_process_has_left_or_is_lost) {
+TEST_F(DealingTest, WaitsUntilEachProcessHasLeftOrIsLost) {
   dealing_ = of(1, 3600);
   dealing_->handle(0, word::joined, "1 here");
   dealing_->handle(1, word::joined, "1 there");
@@ -108,7 +108,7 @@ TEST_F(DealingTest, waits_until_each_process_has_left_or_is_lost) {
   EXPECT_FALSE(dealing_->members()[1].lost);
 }
 
-TEST_F(DealingTest, does_without_one_that_stands_still_once_all_is_answered) {
+TEST_F(DealingTest, DoesWithoutOneThatStandsStillOnceAllIsAnswered) {
   dealing_ = of(1, -1);  // whoever is not heard this instant
   dealing_->handle(0, word::joined, "1 here");
   dealing_->handle(1, word::joined, "1 there");
@@ -123,7 +123,7 @@ TEST_F(DealingTest, does_without_one_that_stands_still_once_all_is_answered) {
   EXPECT_EQ(dealing_->dealt_again(), 0u);
 }
 
-TEST_F(DealingTest, is_refused_by_a_process_of_another_campaign) {
+TEST_F(DealingTest, IsRefusedByAProcessOfAnotherCampaign) {
   dealing_->handle(0, word::joined, "1 here");
 
   EXPECT_THROW(dealing_->handle(1, word::refused, "there: found another"), NotTheSameCampaign);

@@ -26,7 +26,7 @@ EarlyForkJobs echoing(const std::string& text) {
           [](std::size_t, std::size_t, const Death& died) { return "died of " + died.how; }};
 }
 
-TEST(EarlyFork, forks_workers_that_answer_and_knows_how_one_died) {
+TEST(EarlyFork, ForksWorkersThatAnswerAndKnowsHowOneDied) {
   EarlyFork helper(echoing);
   helper.begin(std::string(100'000, 'x') + "job");
 
@@ -39,7 +39,7 @@ TEST(EarlyFork, forks_workers_that_answer_and_knows_how_one_died) {
 }
 
 /// As a launcher sends it to all processes of a job: half an answer would be taken for a whole one.
-TEST(EarlyFork, and_its_workers_are_not_ended_by_a_signal_that_asks_for_it) {
+TEST(EarlyFork, AndItsWorkersAreNotEndedByASignalThatAsksForIt) {
   EarlyFork helper([](const std::string&) {
     const auto job = [](std::size_t, std::size_t) {
       kill(getppid(), SIGTERM);
@@ -55,7 +55,7 @@ TEST(EarlyFork, and_its_workers_are_not_ended_by_a_signal_that_asks_for_it) {
   EXPECT_EQ(answers_of(helper, 1).at(0), "whole");
 }
 
-TEST(EarlyFork, that_was_killed_is_told) {
+TEST(EarlyFork, ThatWasKilledIsTold) {
   EarlyFork helper([](const std::string&) {
     const auto job = [](std::size_t, std::size_t) {
       kill(getppid(), SIGKILL);

@@ -7,7 +7,7 @@
 namespace tally::equivalent_task_test {
 namespace {
 
-TEST(EquivalentMutants, pass_every_law_they_name) {
+TEST(EquivalentMutants, PassEveryLawTheyName) {
   CampaignOptions options;
   options.cases = 4;
   const auto answers = run_equivalents(options);
@@ -18,7 +18,7 @@ TEST(EquivalentMutants, pass_every_law_they_name) {
   }
 }
 
-TEST(EquivalentMutants, are_told_apart_from_one_that_a_law_flags) {
+TEST(EquivalentMutants, AreToldApartFromOneThatALawFlags) {
   const std::string text = text_of({{"same", "a change", "a reason", true, 3, ""},
                                     {"other", "a change", "a reason", false, 2, "some_law: w0/loss"}});
   EXPECT_NE(text.find("✓ passes   same"), std::string::npos) << text;

@@ -16,7 +16,7 @@ const FaultCell& at(const FaultRow& row, const std::string& precision, const std
   });
 }
 
-TEST(FaultMatrix, has_a_cell_for_every_precision_path_and_optimizer) {
+TEST(FaultMatrix, HasACellForEveryPrecisionPathAndOptimizer) {
   const FaultRow row = row_of("mean-of-means");
 
   EXPECT_EQ(row.cells.size(), 3 * fault_paths().size() * fault_optimizers().size());
@@ -27,7 +27,7 @@ TEST(FaultMatrix, has_a_cell_for_every_precision_path_and_optimizer) {
   }
 }
 
-TEST(FaultMatrix, says_why_a_fault_cannot_be_planted_there) {
+TEST(FaultMatrix, SaysWhyAFaultCannotBePlantedThere) {
   const FaultCell fused = at(row_of("clip-epsilon-dropped"), "fp32", "fused step", "sgd");
   const FaultCell captured = at(row_of("activations-kept"), "fp32", "captured", "sgd");
 
@@ -37,7 +37,7 @@ TEST(FaultMatrix, says_why_a_fault_cannot_be_planted_there) {
   EXPECT_NE(captured.reason.find("while work is captured"), std::string::npos) << captured.reason;
 }
 
-TEST(FaultMatrix, shows_a_mark_for_each_in_its_text) {
+TEST(FaultMatrix, ShowsAMarkForEachInItsText) {
   const std::string text = text_of({row_of("mean-of-means")});
 
   EXPECT_NE(text.find("mean-of-means"), std::string::npos);

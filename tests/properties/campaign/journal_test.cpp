@@ -30,14 +30,14 @@ class JournalTest : public testing::Test {
   fs::path file_ = fs::path(testing::TempDir()) / "tally-journal";
 };
 
-TEST_F(JournalTest, gives_back_every_answer_by_its_number) {
+TEST_F(JournalTest, GivesBackEveryAnswerByItsNumber) {
   write_two();
 
   EXPECT_EQ(read_again(), (std::vector<std::string>{"another", "", "an answer\nof two lines"}));
   EXPECT_EQ(Journal::heading_of(file_), "a campaign");
 }
 
-TEST_F(JournalTest, cuts_off_what_was_written_last_and_not_whole_and_goes_on) {
+TEST_F(JournalTest, CutsOffWhatWasWrittenLastAndNotWholeAndGoesOn) {
   write_two();
   const auto whole = fs::file_size(file_);
   for (std::uintmax_t cut = 1; cut < 60; ++cut) {
@@ -53,14 +53,14 @@ TEST_F(JournalTest, cuts_off_what_was_written_last_and_not_whole_and_goes_on) {
   }
 }
 
-TEST_F(JournalTest, takes_no_answer_whose_bytes_have_changed) {
+TEST_F(JournalTest, TakesNoAnswerWhoseBytesHaveChanged) {
   write_two();
   std::fstream(file_, std::ios::in | std::ios::out | std::ios::binary).seekp(-2, std::ios::end).put('X');
 
   EXPECT_EQ(read_again(), (std::vector<std::string>{"", "", "an answer\nof two lines"}));
 }
 
-TEST_F(JournalTest, refuses_a_file_that_is_there_and_one_that_is_no_journal) {
+TEST_F(JournalTest, RefusesAFileThatIsThereAndOneThatIsNoJournal) {
   write_two();
 
   EXPECT_THROW(Journal::begun(file_, "a campaign"), std::runtime_error);

@@ -42,7 +42,7 @@ std::ptrdiff_t failing_in(const TaskResult& found) {
                        [](const CaseRecord& c) { return c.status == Status::fail; });
 }
 
-TEST(LawTask, ends_at_its_first_failing_case) {
+TEST(LawTask, EndsAtItsFirstFailingCase) {
   const TaskResult found = run_law_task(law(), Dtype::fp32, with_a_fault());
 
   ASSERT_FALSE(found.cases.empty());
@@ -51,7 +51,7 @@ TEST(LawTask, ends_at_its_first_failing_case) {
   EXPECT_LT(found.cases.size(), 30u);
 }
 
-TEST(LawTask, keeps_going_where_it_is_told_to_and_shows_a_faulty_kernel_the_cases_of_a_right_one) {
+TEST(LawTask, KeepsGoingWhereItIsToldToAndShowsAFaultyKernelTheCasesOfARightOne) {
   CampaignOptions options = with_a_fault();
   options.keep_going = true;
 
@@ -65,7 +65,7 @@ TEST(LawTask, keeps_going_where_it_is_told_to_and_shows_a_faulty_kernel_the_case
                           [](const CaseRecord& c) { return c.status != Status::fail || !c.operations.empty(); }));
 }
 
-TEST(LawTask, blames_no_case_where_the_process_died_as_one_was_drawn) {
+TEST(LawTask, BlamesNoCaseWhereTheProcessDiedAsOneWasDrawn) {
   const Death at_first{"signal 11 (Segmentation fault)", false, 0};
 
   const TaskResult found = run_law_task(law(), Dtype::fp32, drawn_alike(), {}, &at_first);
@@ -76,7 +76,7 @@ TEST(LawTask, blames_no_case_where_the_process_died_as_one_was_drawn) {
   EXPECT_TRUE(found.cases.front().token.empty());
 }
 
-TEST(LawTask, makes_the_first_failing_case_smaller_and_keeps_it_alone) {
+TEST(LawTask, MakesTheFirstFailingCaseSmallerAndKeepsItAlone) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "tally-law-task-kept";
   std::filesystem::remove_all(folder);
   CampaignOptions options = with_a_fault();
@@ -101,7 +101,7 @@ Outcome by_two_kernels(const Case& c, const RunOptions& subject) {
   return run_and_check(other, subject).outcome;
 }
 
-TEST(LawTask, names_the_kernel_that_fails_in_the_smaller_case) {
+TEST(LawTask, NamesTheKernelThatFailsInTheSmallerCase) {
   Law law_of_two = law();
   law_of_two.holds = by_two_kernels;
   const auto kernel_of_failure = [&](bool shrink) {
@@ -128,7 +128,7 @@ Outcome fails_and_waits(const Case&, const RunOptions&) {
   return settled(std::move(outcome));
 }
 
-TEST(LawTask, leaves_a_failure_as_it_was_found_where_making_it_smaller_takes_too_long) {
+TEST(LawTask, LeavesAFailureAsItWasFoundWhereMakingItSmallerTakesTooLong) {
   Law waits = law();
   waits.holds = fails_and_waits;
   CampaignOptions options;

@@ -28,7 +28,7 @@ Plan failing_plan(const Law& law) {
   return plan;
 }
 
-TEST(ListedSchedule, keeps_the_choices_that_matter_in_the_token) {
+TEST(ListedSchedule, KeepsTheChoicesThatMatterInTheToken) {
   if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
   const Law& law = *find_law("no_data_race");
   ASSERT_EQ(outcome_of(law, case_of(small_plan()), racing_subject()).status, Status::pass) << "it shows in order, too";

@@ -19,12 +19,12 @@ std::vector<std::string> drawn(std::uint64_t seed, double reward, int count = 24
   return hashes;
 }
 
-TEST(PlanSource, is_a_function_of_seed_and_rewards) {
+TEST(PlanSource, IsAFunctionOfSeedAndRewards) {
   EXPECT_EQ(drawn(7, 3), drawn(7, 3));
   EXPECT_NE(drawn(7, 3), drawn(8, 3));
 }
 
-TEST(PlanSource, breeds_one_plan_in_four_once_something_was_rewarded) {
+TEST(PlanSource, BreedsOnePlanInFourOnceSomethingWasRewarded) {
   const auto bred = drawn(7, 3), alone = drawn(7, 0);
 
   std::size_t different = 0;
@@ -35,7 +35,7 @@ TEST(PlanSource, breeds_one_plan_in_four_once_something_was_rewarded) {
   EXPECT_EQ(different, bred.size() / 4);
 }
 
-TEST(PlanSource, of_bred_plans_every_one_makes_a_valid_case) {
+TEST(PlanSource, OfBredPlansEveryOneMakesAValidCase) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Plan parent = random_plan(Dtype::fp16)(rc::Random(seed), rc::kNominalSize).value();
     const Plan other = random_plan(Dtype::fp16)(rc::Random(seed + 1000), rc::kNominalSize).value();
@@ -43,7 +43,7 @@ TEST(PlanSource, of_bred_plans_every_one_makes_a_valid_case) {
   }
 }
 
-TEST(PlanSource, gives_small_shapes_first) {
+TEST(PlanSource, GivesSmallShapesFirst) {
   std::int64_t first = 0, last = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     PlanSource source(Dtype::fp32, seed, 40);

@@ -23,7 +23,7 @@ std::vector<std::uint64_t> rescue(Rescue& job, std::uint64_t first,
   return tried;
 }
 
-TEST(Rescue, ends_at_the_step_that_killed_the_process) {
+TEST(Rescue, EndsAtTheStepThatKilledTheProcess) {
   Rescue job;
 
   EXPECT_EQ(rescue(job, 7, [](std::uint64_t) { return std::nullopt; }), std::vector<std::uint64_t>{7});
@@ -31,7 +31,7 @@ TEST(Rescue, ends_at_the_step_that_killed_the_process) {
 }
 
 /// Step 5 spoils the heap: who takes it dies in a later one, or of its answer.
-TEST(Rescue, finds_the_step_that_a_death_comes_from) {
+TEST(Rescue, FindsTheStepThatADeathComesFrom) {
   Rescue job;
 
   const auto tried = rescue(job, 9, [](std::uint64_t end) -> std::optional<std::uint64_t> {
@@ -43,7 +43,7 @@ TEST(Rescue, finds_the_step_that_a_death_comes_from) {
   EXPECT_LE(tried.size(), 5u);
 }
 
-TEST(Rescue, gives_up_where_nothing_helps_and_says_how_the_process_died) {
+TEST(Rescue, GivesUpWhereNothingHelpsAndSaysHowTheProcessDied) {
   Rescue job;
 
   const auto tried = rescue(job, 1u << 16, [](std::uint64_t) { return 0; });
@@ -52,7 +52,7 @@ TEST(Rescue, gives_up_where_nothing_helps_and_says_how_the_process_died) {
   EXPECT_EQ(job.result(), "crash: signal 6 (Aborted)");
 }
 
-TEST(Rescue, has_nothing_to_do_for_a_job_that_answers) {
+TEST(Rescue, HasNothingToDoForAJobThatAnswers) {
   Rescue job;
 
   EXPECT_FALSE(job.answered("whole"));

@@ -17,7 +17,7 @@ CampaignOptions small_campaign() {
   return options;
 }
 
-TEST(Shards, merged_are_the_bytes_of_the_whole_whatever_the_number_of_processes) {
+TEST(Shards, MergedAreTheBytesOfTheWholeWhateverTheNumberOfProcesses) {
   CampaignOptions options = small_campaign();
   options.processes = 1;
   const std::string whole = to_json(run_campaign(options));
@@ -32,7 +32,7 @@ TEST(Shards, merged_are_the_bytes_of_the_whole_whatever_the_number_of_processes)
   EXPECT_EQ(to_json(merged(shards, {})), whole);
 }
 
-TEST(Campaign, runs_the_laws_of_every_pattern_once_and_in_their_own_order) {
+TEST(Campaign, RunsTheLawsOfEveryPatternOnceAndInTheirOwnOrder) {
   CampaignOptions options = small_campaign();
   options.law_glob = "optimizer_state_*,exact_l*,exact_lane", options.cases = 1;
 
@@ -49,7 +49,7 @@ Outcome never_ends(const Case&, const RunOptions&) {
   return {};
 }
 
-TEST(Campaign, a_case_that_does_not_end_is_an_error_with_its_token) {
+TEST(Campaign, ACaseThatDoesNotEndIsAnErrorWithItsToken) {
   Law law;
   law.name = "never_ends";
   law.statement = "A law that does not come to an end.";
@@ -69,7 +69,7 @@ TEST(Campaign, a_case_that_does_not_end_is_an_error_with_its_token) {
 Outcome holds(const Case&, const RunOptions&) { return {}; }
 
 /// The same cases up to there, and the one that the process died of; signals from outside are nobody's fault.
-TEST(Campaign, a_task_whose_process_died_ends_with_the_case_that_it_died_of) {
+TEST(Campaign, ATaskWhoseProcessDiedEndsWithTheCaseThatItDiedOf) {
   Law law;
   law.name = "holds";
   law.statement = "A law that always holds.";
@@ -93,7 +93,7 @@ TEST(Campaign, a_task_whose_process_died_ends_with_the_case_that_it_died_of) {
   }
 }
 
-TEST(Shards, one_of_one_merges_too) {
+TEST(Shards, OneOfOneMergesToo) {
   CampaignOptions options = small_campaign();
   const std::string whole = to_json(run_campaign(options));
   options.shard = {1, 1, "all of it"};

@@ -44,7 +44,7 @@ CaseRecord failure_of(const Failing& f, bool shrink) {
   return {};
 }
 
-TEST(Shrink, ends_at_a_case_that_a_person_can_read) {
+TEST(Shrink, EndsAtACaseThatAPersonCanRead) {
   for (const Failing& f : failing) {
     const CaseRecord record = failure_of(f, true);
     ASSERT_FALSE(record.token.empty()) << f.fault;
@@ -58,7 +58,7 @@ TEST(Shrink, ends_at_a_case_that_a_person_can_read) {
 }
 
 /// The law draws windows of 32 rows through 16-16-4, and judges any case.
-TEST(Shrink, leaves_the_shape_of_a_law_that_judges_any_case) {
+TEST(Shrink, LeavesTheShapeOfALawThatJudgesAnyCase) {
   const CaseRecord record =
       failure_of({"half-accumulator", "many_micro_batches_stay_bounded", "backward", "half-accumulator"}, true);
   const Case c = case_of_token(record.token);
@@ -76,7 +76,7 @@ bool is_among_the_likeliest(const std::vector<Suspicion>& suspects, const std::s
   });
 }
 
-TEST(Shrink, keeps_the_class_the_stage_and_the_suspect) {
+TEST(Shrink, KeepsTheClassTheStageAndTheSuspect) {
   for (const Failing& f : failing) {
     const CaseRecord before = failure_of(f, false), after = failure_of(f, true);
 
@@ -87,7 +87,7 @@ TEST(Shrink, keeps_the_class_the_stage_and_the_suspect) {
   }
 }
 
-TEST(Shrink, leaves_round_numbers) {
+TEST(Shrink, LeavesRoundNumbers) {
   for (const Failing& f : failing) {
     const Case drawn = case_of_token(failure_of(f, false).token), small = case_of_token(failure_of(f, true).token);
     const auto roughest = [](const Case& c) {
@@ -105,7 +105,7 @@ TEST(Shrink, leaves_round_numbers) {
 }
 
 /// The first case tried spends a budget of none; the plan's own case stands.
-TEST(Shrink, stops_where_its_elements_are_spent) {
+TEST(Shrink, StopsWhereItsElementsAreSpent) {
   const Failing& f = failing[2];
   const Law& law = *find_law(f.law);
   const RunOptions subject = with_fault(f.fault, true).subject;
@@ -129,7 +129,7 @@ Outcome broken_until_stopped(const Case&, const RunOptions&) {
   return outcome;
 }
 
-TEST(Shrink, keeps_the_smallest_case_so_far_when_it_is_interrupted) {
+TEST(Shrink, KeepsTheSmallestCaseSoFarWhenItIsInterrupted) {
   Law law;
   law.name = "broken", law.holds = broken_until_stopped;
   const Plan plan = drawn_plan(Dtype::fp32, 1);
@@ -148,10 +148,10 @@ TEST(Shrink, keeps_the_smallest_case_so_far_when_it_is_interrupted) {
   EXPECT_GT(attempts[1], 3u);
 }
 
-TEST(Shrink, is_deterministic) { EXPECT_EQ(failure_of(failing[0], true).token, failure_of(failing[0], true).token); }
+TEST(Shrink, IsDeterministic) { EXPECT_EQ(failure_of(failing[0], true).token, failure_of(failing[0], true).token); }
 
 /// Whatever the roundings ask, what is kept is what the question said yes to.
-TEST(RounderValues, keep_what_the_failure_needs) {
+TEST(RounderValues, KeepWhatTheFailureNeeds) {
   Case start = case_of_token(failure_of(failing[2], false).token);
   const auto needs_a_half = [](const Case& asked) { return std::fabs(asked.tensors.at("x").value(0)) >= 0.25; };
   start.tensors.at("x").set(0, 0.3);
@@ -163,7 +163,7 @@ TEST(RounderValues, keep_what_the_failure_needs) {
   }
 }
 
-TEST(RounderValues, roughness_orders_numbers_as_people_do) {
+TEST(RounderValues, RoughnessOrdersNumbersAsPeopleDo) {
   EXPECT_LT(roughness(0), roughness(1));
   EXPECT_LT(roughness(1), roughness(-1));
   EXPECT_EQ(roughness(2), roughness(0.5));

@@ -33,7 +33,7 @@ std::size_t caught_at(double magnitude, const Fixture& fixture) {
   }));
 }
 
-TEST(SmallestCaught, is_found_there_and_not_at_half_of_it) {
+TEST(SmallestCaught, IsFoundThereAndNotAtHalfOfIt) {
   for (const char* fault : {"clip-epsilon-dropped", "extra-times-k", "tail-row-dropped", "bn-momentum-swapped"}) {
     const Fixture fixture = fixture_of(fault, 3);
     ASSERT_EQ(fixture.cases.size(), 3u) << fault;
@@ -47,13 +47,13 @@ TEST(SmallestCaught, is_found_there_and_not_at_half_of_it) {
   }
 }
 
-TEST(SmallestCaught, is_the_same_every_time) {
+TEST(SmallestCaught, IsTheSameEveryTime) {
   for (const char* name : {"divided-by-k-minus-1", "softmax-not-shifted"}) {
     EXPECT_EQ(record_of(name).smallest_caught, record_of(name).smallest_caught) << name;
   }
 }
 
-TEST(SmallestCaught, is_not_looked_for_without_a_knob_or_below_magnitude_1) {
+TEST(SmallestCaught, IsNotLookedForWithoutAKnobOrBelowMagnitude1) {
   EXPECT_EQ(record_of("boundary-off-by-one").smallest_caught, 0);
   const AtMagnitude planted(0.5);
   const FaultRecord half = record_of("extra-times-k");

@@ -27,7 +27,7 @@ std::vector<std::uint64_t> seeds_drawn(const CampaignOptions& options) {
   return seeds;
 }
 
-TEST(Strands, of_a_job_at_effort_one_are_one_whatever_its_weight) {
+TEST(Strands, OfAJobAtEffortOneAreOneWhateverItsWeight) {
   const CampaignOptions options;
 
   EXPECT_EQ(strands_of(easy_law(), options), (std::vector<Strand>{{0, 40, 0}}));
@@ -35,14 +35,14 @@ TEST(Strands, of_a_job_at_effort_one_are_one_whatever_its_weight) {
   EXPECT_EQ(strands_of(easy_law(2), options), (std::vector<Strand>{{0, 80, 0}}));
 }
 
-TEST(Strands, of_more_cases_hold_forty_each_and_the_last_one_the_rest) {
+TEST(Strands, OfMoreCasesHoldFortyEachAndTheLastOneTheRest) {
   CampaignOptions options;
   options.cases = 90;
 
   EXPECT_EQ(strands_of(easy_law(), options), (std::vector<Strand>{{0, 40, 0}, {1, 40, 40}, {2, 10, 80}}));
 }
 
-TEST(Strands, follow_from_the_effort_alone) {
+TEST(Strands, FollowFromTheEffortAlone) {
   CampaignOptions options;
   options.effort = 4;
   const auto strands = strands_of(easy_law(), options);
@@ -55,7 +55,7 @@ TEST(Strands, follow_from_the_effort_alone) {
 }
 
 /// Their seeds follow on, so that a law which chooses by them meets all its choices; what they draw is another series.
-TEST(Strands, draw_other_plans_with_seeds_that_follow_on) {
+TEST(Strands, DrawOtherPlansWithSeedsThatFollowOn) {
   CampaignOptions whole, first, second;
   whole.cases = 60;
   first.strand = Strand{0, 40, 0}, second.strand = Strand{1, 20, 40};
@@ -67,7 +67,7 @@ TEST(Strands, draw_other_plans_with_seeds_that_follow_on) {
   EXPECT_EQ(seeds, seeds_drawn(whole));
 }
 
-TEST(Strands, draw_the_numbers_that_are_asked_for) {
+TEST(Strands, DrawTheNumbersThatAreAskedFor) {
   CampaignOptions options;
   for (std::uint64_t i = 0; i < 60; ++i) options.numbers.push_back(1000 - i);
   EXPECT_EQ(strands_of(easy_law(4), options), (std::vector<Strand>{{0, 40, 0}, {1, 20, 40}}));
@@ -82,7 +82,7 @@ std::vector<std::string> tokens_of(const CampaignOptions& options) {
   return tokens;
 }
 
-TEST(Strands, begin_with_the_one_that_draws_what_the_job_draws) {
+TEST(Strands, BeginWithTheOneThatDrawsWhatTheJobDraws) {
   CampaignOptions whole, strand, next;
   whole.cases = 5;
   strand.strand = Strand{0, 5, 0}, next.strand = Strand{1, 5, 5};
@@ -93,7 +93,7 @@ TEST(Strands, begin_with_the_one_that_draws_what_the_job_draws) {
   for (const std::string& token : second) EXPECT_EQ(std::ranges::count(first, token), 0) << token;
 }
 
-TEST(Strands, are_told_apart_by_their_titles) {
+TEST(Strands, AreToldApartByTheirTitles) {
   CampaignOptions options;
   options.law_glob = "exact_lane", options.cases = 90, options.training = false;
   const CampaignWork work(options);
@@ -106,7 +106,7 @@ TEST(Strands, are_told_apart_by_their_titles) {
 }
 
 /// Only one may, or a kept case would be counted as often as there are strands.
-TEST(Strands, replay_no_kept_case_but_in_the_first) {
+TEST(Strands, ReplayNoKeptCaseButInTheFirst) {
   CampaignOptions options;
   options.kept = std::vector<KeptCase>{{"easy", "easy@a.json"}};
 
@@ -116,7 +116,7 @@ TEST(Strands, replay_no_kept_case_but_in_the_first) {
   EXPECT_TRUE(replayed_by(options).empty());
 }
 
-TEST(CampaignWork, is_partial_where_a_piece_was_not_run) {
+TEST(CampaignWork, IsPartialWhereAPieceWasNotRun) {
   CampaignOptions options;
   options.law_glob = "exact_lane", options.cases = 2, options.training = false;
   const CampaignWork work(options);

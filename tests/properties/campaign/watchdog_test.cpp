@@ -7,7 +7,7 @@
 namespace tally::watchdog_test {
 namespace {
 
-TEST(Watchdog, barks_once_when_a_watch_takes_too_long) {
+TEST(Watchdog, BarksOnceWhenAWatchTakesTooLong) {
   std::promise<void> barked;
   Watchdog watchdog(0.01, [&] { barked.set_value(); });  // a second bark would throw
 
@@ -16,7 +16,7 @@ TEST(Watchdog, barks_once_when_a_watch_takes_too_long) {
   EXPECT_EQ(barked.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
 }
 
-TEST(Watchdog, is_silent_after_a_watch_that_ended_in_time) {
+TEST(Watchdog, IsSilentAfterAWatchThatEndedInTime) {
   std::atomic<int> barks = 0;
   {
     Watchdog watchdog(3600, [&] { ++barks; });

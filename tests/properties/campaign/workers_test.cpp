@@ -17,7 +17,7 @@
 namespace tally::workers_test {
 namespace {
 
-TEST(Workers, give_every_answer_in_the_order_of_the_jobs) {
+TEST(Workers, GiveEveryAnswerInTheOrderOfTheJobs) {
   std::size_t done = 0;
   const auto answers = run_in_processes(
       5, 2, [](std::size_t i) { return std::string(100'000, static_cast<char>('a' + i)); },
@@ -28,7 +28,7 @@ TEST(Workers, give_every_answer_in_the_order_of_the_jobs) {
   EXPECT_EQ(done, 5u);
 }
 
-TEST(Workers, answer_for_a_job_that_crashes) {
+TEST(Workers, AnswerForAJobThatCrashes) {
   const auto answers = run_in_processes(
       3, 2,
       [](std::size_t i) {
@@ -46,7 +46,7 @@ std::atomic<bool> terminated{false};
 
 /// This process alone is told to stop, as by `kill`: the job under way hears of it, and its answer is kept. No other job
 /// begins.
-TEST(Workers, are_told_when_this_process_is) {
+TEST(Workers, AreToldWhenThisProcessIs) {
   const auto before = std::signal(SIGTERM, [](int) { terminated = true; });
   const auto wait_for_it = [] {
     for (int i = 0; i < 3000 && !terminated; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -61,7 +61,7 @@ TEST(Workers, are_told_when_this_process_is) {
   EXPECT_EQ(answers, (std::vector<std::string>{"first", "stopped, whole", ""}));
 }
 
-TEST(Workers, begin_no_job_in_this_process_once_it_is_to_stop) {
+TEST(Workers, BeginNoJobInThisProcessOnceItIsToStop) {
   std::atomic<bool> stop{false};
   std::size_t done = 0;
   const auto answers = run_in_processes(
@@ -76,7 +76,7 @@ TEST(Workers, begin_no_job_in_this_process_once_it_is_to_stop) {
   EXPECT_EQ(done, 1u);
 }
 
-TEST(Workers, answer_for_a_job_that_throws) {
+TEST(Workers, AnswerForAJobThatThrows) {
   const auto answers = run_in_processes(
       2, 2, [](std::size_t i) { return i == 0 ? throw std::runtime_error("no such thing") : std::string("whole"); },
       [](std::size_t) {});
@@ -86,7 +86,7 @@ TEST(Workers, answer_for_a_job_that_throws) {
 }
 
 /// Whatever it returns itself: an answer cut short, or none, is a death.
-TEST(Workers, know_how_a_job_that_leaves_on_its_own_way_ended) {
+TEST(Workers, KnowHowAJobThatLeavesOnItsOwnWayEnded) {
   const auto job = [](std::size_t i) {
     if (i == 0) std::exit(0);
     if (i == 1) _exit(7);
@@ -103,7 +103,7 @@ TEST(Workers, know_how_a_job_that_leaves_on_its_own_way_ended) {
   }
 }
 
-TEST(Workers, run_a_job_again_up_to_the_step_that_it_died_of) {
+TEST(Workers, RunAJobAgainUpToTheStepThatItDiedOf) {
   const auto job = [](std::size_t) {
     begin_step(3);
     begin_step(5);
@@ -119,7 +119,7 @@ TEST(Workers, run_a_job_again_up_to_the_step_that_it_died_of) {
             (std::vector<std::string>{"0 up to 5: signal 6 (Aborted)", "1 up to 5: signal 6 (Aborted)"}));
 }
 
-TEST(Workers, tell_where_a_run_was_when_its_process_died) {
+TEST(Workers, TellWhereARunWasWhenItsProcessDied) {
   const auto job = [](std::size_t i) {
     note_operation("accumulate");
     note_tap(tap_name_of("w0/m1/accumulate/in.d.fc.weight"));
@@ -137,7 +137,7 @@ TEST(Workers, tell_where_a_run_was_when_its_process_died) {
                                 "signal 6 (Aborted) behind w0/m1/accumulate/in.d.fc.weight", "signal 6 (Aborted)"}));
 }
 
-TEST(Workers, tell_a_kill_from_outside_from_a_deed_of_the_job) {
+TEST(Workers, TellAKillFromOutsideFromADeedOfTheJob) {
   const auto again = [](std::size_t, const Death& death) {
     return std::string(death.from_outside ? "outside" : "inside");
   };
@@ -152,7 +152,7 @@ TEST(Workers, tell_a_kill_from_outside_from_a_deed_of_the_job) {
 }
 
 /// The process in the middle is killed, as by `kill -9`; its job must not go on.
-TEST(Workers, do_not_outlive_their_parent) {
+TEST(Workers, DoNotOutliveTheirParent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t middle = fork();

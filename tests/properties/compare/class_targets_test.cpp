@@ -8,7 +8,7 @@
 namespace tally::class_targets_test {
 namespace {
 
-TEST(ClassTargets, are_classes_or_ignored) {
+TEST(ClassTargets, AreClassesOrIgnored) {
   const Choice loss = choice_of("loss", "cross_entropy", {{"ignore_index", std::int64_t{-7}}});
 
   EXPECT_TRUE(are_targets_of(loss, {0, 1, 2, -7}, 3));
@@ -17,7 +17,7 @@ TEST(ClassTargets, are_classes_or_ignored) {
   EXPECT_TRUE(are_targets_of(choice_of("loss", "mse"), {-1.5, 1e30}, 3));
 }
 
-TEST(ClassTargets, that_are_none_are_handed_on_wrong_and_no_more) {
+TEST(ClassTargets, ThatAreNoneAreHandedOnWrongAndNoMore) {
   for (const double smoothing : {0.0, 0.1}) {
     Case c = small_case();
     c.model.loss = choice_of("loss", "cross_entropy", {{"label_smoothing", Decimal{smoothing == 0 ? "0" : "0.1"}}});

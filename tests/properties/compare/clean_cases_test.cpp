@@ -12,7 +12,7 @@ namespace {
 
 const std::filesystem::path folder = std::filesystem::path(TALLY_SOURCE_DIR) / "tests/properties/compare/clean";
 
-TEST(FormerAccusations, are_clean) {
+TEST(FormerAccusations, AreClean) {
   const auto files = tests::json_files(folder);
   for (const auto& file : files) {
     const Case c = read_case_file(file);

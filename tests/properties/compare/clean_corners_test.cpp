@@ -37,7 +37,7 @@ void expect_clean(const Case& c, const std::string& what) {
   EXPECT_EQ(count(checks, Status::not_run), 0u) << what << " " << missing(checks);
 }
 
-TEST(CleanCorners, hold_a_scale_that_is_no_float_by_every_divisor) {
+TEST(CleanCorners, HoldAScaleThatIsNoFloatByEveryDivisor) {
   struct Scale {
     const char *kind, *option, *value;
   };
@@ -51,7 +51,7 @@ TEST(CleanCorners, hold_a_scale_that_is_no_float_by_every_divisor) {
   }
 }
 
-TEST(CleanCorners, hold_parts_of_a_product_that_underflow_apart_in_half_accumulators) {
+TEST(CleanCorners, HoldPartsOfAProductThatUnderflowApartInHalfAccumulators) {
   for (const char* generation : {"tensor_core_v100", "tensor_core_a100", "tensor_core_h100"}) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
       Case c = plain({{7}});
@@ -69,7 +69,7 @@ TEST(CleanCorners, hold_parts_of_a_product_that_underflow_apart_in_half_accumula
 
 /// All rows alike, or all features: the variance of what a linear layer makes of them is 0, of binary64 values all but
 /// 0.
-TEST(CleanCorners, hold_the_statistics_of_constant_columns_beside_a_tiny_epsilon) {
+TEST(CleanCorners, HoldTheStatisticsOfConstantColumnsBesideATinyEpsilon) {
   for (const char* kind : {"batch_norm", "layer_norm"}) {
     const bool rows_alike = std::string(kind) == "batch_norm";
     for (unsigned seed = 1; seed <= 30; ++seed) {
@@ -91,7 +91,7 @@ TEST(CleanCorners, hold_the_statistics_of_constant_columns_beside_a_tiny_epsilon
   }
 }
 
-TEST(CleanCorners, hold_moments_whose_correction_cancels_to_a_float) {
+TEST(CleanCorners, HoldMomentsWhoseCorrectionCancelsToAFloat) {
   for (const char* beta2 : {"0.9999999999995", "0.99999999999", "0.99999999999999"}) {
     Case c = plain({{2}, {1}, {2}});
     c.recipe.optimizer = choice_of("optimizer", "adam", {{"beta2", Decimal{beta2}}});
@@ -100,7 +100,7 @@ TEST(CleanCorners, hold_moments_whose_correction_cancels_to_a_float) {
 }
 
 /// 1 - rate lambda, all but 0, is as far off as the rate is: a million times the factor's own rounding.
-TEST(CleanCorners, hold_the_decay_of_a_rate_after_a_million_steps) {
+TEST(CleanCorners, HoldTheDecayOfARateAfterAMillionSteps) {
   const Options schedule{{"base", Decimal{"1"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.999999"}}};
   for (const char* lambda : {"2.71828318", "2.7182831", "2.718283"}) {
     for (const char* optimizer : {"sgd", "adam"}) {
@@ -117,7 +117,7 @@ TEST(CleanCorners, hold_the_decay_of_a_rate_after_a_million_steps) {
 
 /// Every rounding of the loss is half a last place downwards, and the conversion of the weight is one of them:
 /// d = 1 + 2^-12 + 2^-24, d d = 1 + 2^-11 + 2^-24, w = 2^24 + 2049.
-TEST(CleanCorners, hold_item_weights_that_no_float_holds) {
+TEST(CleanCorners, HoldItemWeightsThatNoFloatHolds) {
   for (const std::int64_t weight : {(std::int64_t{1} << 24) + 2049, (std::int64_t{1} << 24) + 1,
                                     (std::int64_t{1} << 53) + 1, (std::int64_t{1} << 62) + 1}) {
     Case c = plain({{1, 1}});
@@ -137,7 +137,7 @@ TEST(CleanCorners, hold_item_weights_that_no_float_holds) {
 }
 
 /// beta2 so near 1 that (1 - beta2) g^2 is lost: the step is then |g| over epsilon, far beyond the rate.
-TEST(CleanCorners, hold_adam_where_squares_underflow_beside_a_small_epsilon) {
+TEST(CleanCorners, HoldAdamWhereSquaresUnderflowBesideASmallEpsilon) {
   for (const char* beta2 : {"0.999999999999", "0.999", "0.9"}) {
     for (const char* eps : {"1e-18", "8.7e-19", "1e-17", "1e-22"}) {
       for (int exponent = -80; exponent <= -50; ++exponent) {
@@ -157,7 +157,7 @@ TEST(CleanCorners, hold_adam_where_squares_underflow_beside_a_small_epsilon) {
   }
 }
 
-TEST(CleanCorners, count_steps_exactly_beyond_what_a_double_holds) {
+TEST(CleanCorners, CountStepsExactlyBeyondWhatADoubleHolds) {
   for (const std::int64_t step :
        {(std::int64_t{1} << 53) + 1, (std::int64_t{1} << 62) + 1, std::numeric_limits<std::int64_t>::max() - 2}) {
     Case c = filled(plain({{2}, {1}}), 2);
@@ -171,7 +171,7 @@ TEST(CleanCorners, count_steps_exactly_beyond_what_a_double_holds) {
   }
 }
 
-TEST(CleanCorners, hold_a_rate_of_zero_whose_factor_overflows) {
+TEST(CleanCorners, HoldARateOfZeroWhoseFactorOverflows) {
   const Options schedule{{"base", Decimal{"0"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"1e300"}}};
   for (const char* optimizer : {"sgd", "adam"}) {
     Case c = plain(std::vector<std::vector<std::int64_t>>(20, {1}));

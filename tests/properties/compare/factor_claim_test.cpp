@@ -55,7 +55,7 @@ std::vector<TensorCheck> checks_of(const Case& c, int word) {
   return hard_lenses(c, run(c, options), Grouping::declared).checks;
 }
 
-TEST(FactorClaim, lets_a_loop_divide_twice_that_says_so) {
+TEST(FactorClaim, LetsALoopDivideTwiceThatSaysSo) {
   std::size_t refused = 0;
   for (const auto normalisation : {Normalisation::window_items, Normalisation::mean_of_means}) {
     for (const char* scale : {"1024", "1000.1"}) {
@@ -73,7 +73,7 @@ TEST(FactorClaim, lets_a_loop_divide_twice_that_says_so) {
   }
 }
 
-TEST(FactorClaim, still_demands_the_bits_of_two_divisions) {
+TEST(FactorClaim, StillDemandsTheBitsOfTwoDivisions) {
   const Case c = means(3, 5, Normalisation::window_items, "1");
   RunOptions options;
   options.stages = &stages_of(2);
@@ -92,7 +92,7 @@ TEST(FactorClaim, still_demands_the_bits_of_two_divisions) {
   }
 }
 
-TEST(FactorClaim, refuses_a_wrong_count_under_every_word) {
+TEST(FactorClaim, RefusesAWrongCountUnderEveryWord) {
   for (const int word : {0, 1, 2}) {
     const Case c = means(4, 3, Normalisation::window_items, "1");
     Stages wrong = stages_of(word);
@@ -132,7 +132,7 @@ std::vector<TensorCheck> checks_of_ranks() {
   return hard_lenses(c, run(c, options), Grouping::declared).checks;
 }
 
-TEST(FactorClaim, lets_a_number_of_ranks_that_rounds_be_multiplied_in) {
+TEST(FactorClaim, LetsANumberOfRanksThatRoundsBeMultipliedIn) {
   const auto right = checks_of_ranks<0>();
   EXPECT_EQ(first_failure(right), nullptr) << told(first_failure(right));
   const auto wrong = checks_of_ranks<4>();  // three roundings are less than four neighbours

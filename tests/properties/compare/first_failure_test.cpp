@@ -20,7 +20,7 @@ TensorCheck passing(const std::string& lens, const std::string& tap, const std::
   return check;
 }
 
-TEST(FirstFailure, names_what_the_output_is_computed_from_though_it_is_tapped_after) {
+TEST(FirstFailure, NamesWhatTheOutputIsComputedFromThoughItIsTappedAfter) {
   const std::vector<TensorCheck> checks{failing("local", "w0/m0/forward/ln.y", "forward"),
                                         passing("local", "w0/m0/forward/ln.mean", "forward"),
                                         failing("local", "w0/m0/forward/ln.rstd", "forward")};
@@ -28,7 +28,7 @@ TEST(FirstFailure, names_what_the_output_is_computed_from_though_it_is_tapped_af
   EXPECT_EQ(first_failure(checks)->tap, "w0/m0/forward/ln.rstd");
 }
 
-TEST(FirstFailure, leaves_another_layers_statistics_and_another_micro_batchs_alone) {
+TEST(FirstFailure, LeavesAnotherLayersStatisticsAndAnotherMicroBatchsAlone) {
   const std::vector<TensorCheck> checks{failing("local", "w0/m0/forward/fc.y", "forward"),
                                         failing("local", "w0/m0/forward/ln.rstd", "forward"),
                                         failing("local", "w0/m1/forward/fc.mean", "forward")};
@@ -36,14 +36,14 @@ TEST(FirstFailure, leaves_another_layers_statistics_and_another_micro_batchs_alo
   EXPECT_EQ(first_failure(checks)->tap, "w0/m0/forward/fc.y");
 }
 
-TEST(FirstFailure, names_the_moment_before_the_parameter_that_it_moves) {
+TEST(FirstFailure, NamesTheMomentBeforeTheParameterThatItMoves) {
   const std::vector<TensorCheck> checks{failing("local", "w0/optimizer/fc.weight", "optimizer"),
                                         failing("local", "w0/optimizer/exp_avg_sq.fc.weight", "optimizer")};
 
   EXPECT_EQ(first_failure(checks)->tap, "w0/optimizer/exp_avg_sq.fc.weight");
 }
 
-TEST(FirstFailure, quotes_the_lens_that_judged_the_stage_on_bits_of_its_own) {
+TEST(FirstFailure, QuotesTheLensThatJudgedTheStageOnBitsOfItsOwn) {
   const std::vector<TensorCheck> checks{failing("end_to_end", "w0/optimizer/fc.bias", "optimizer"),
                                         failing("group", "w0/optimizer/fc.weight", "clip..optimizer")};
   const std::vector<TensorCheck> elsewhere{failing("end_to_end", "w0/optimizer/fc.bias", "optimizer"),
@@ -53,7 +53,7 @@ TEST(FirstFailure, quotes_the_lens_that_judged_the_stage_on_bits_of_its_own) {
   EXPECT_EQ(first_failure(elsewhere)->lens, "end_to_end");
 }
 
-TEST(FirstFailure, names_the_stage_that_is_wrong_by_itself_before_one_where_two_runs_part) {
+TEST(FirstFailure, NamesTheStageThatIsWrongByItselfBeforeOneWhereTwoRunsPart) {
   const TensorCheck between = failing("bitwise", "w1/cast/fc.weight", "cast");
   const TensorCheck own = failing("local", "w0/reduce/fc.weight", "reduce");
   const TensorCheck later = failing("local", "w1/m0/forward/fc.y", "forward");
@@ -62,7 +62,7 @@ TEST(FirstFailure, names_the_stage_that_is_wrong_by_itself_before_one_where_two_
   EXPECT_EQ(first_failure(std::vector{between, later})->tap, between.tap);
 }
 
-TEST(FirstFailure, takes_batch_norms_sums_before_the_gradient_that_is_made_of_them) {
+TEST(FirstFailure, TakesBatchNormsSumsBeforeTheGradientThatIsMadeOfThem) {
   const TensorCheck var = passing("local", "w0/m0/forward/bn.var", "forward");
   const TensorCheck dx = failing("local", "w0/m0/backward/d.bn.x", "backward");
   const TensorCheck sum = failing("local", "w0/m0/backward/d.bn.weight", "backward");

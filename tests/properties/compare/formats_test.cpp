@@ -44,7 +44,7 @@ Case with(const Precision& precision, bool sgd) {
   return c;
 }
 
-TEST(Formats, pass_both_lenses_in_every_combination) {
+TEST(Formats, PassBothLensesInEveryCombination) {
   for (const Precision& precision : combinations()) {
     for (const bool sgd : {false, true}) {
       const Case c = with(precision, sgd);
@@ -60,7 +60,7 @@ TEST(Formats, pass_both_lenses_in_every_combination) {
 }
 
 /// A run in other formats than the case names is outside its bounds.
-TEST(Formats, are_seen_where_they_are_not_declared) {
+TEST(Formats, AreSeenWhereTheyAreNotDeclared) {
   const Precision plain{};
   for (const Precision other :
        {Precision{.accumulate = Dtype::bf16}, Precision{.master = Dtype::bf16}, Precision{.tf32 = true}}) {

@@ -36,7 +36,7 @@ bool can_hold(const Tensor& value) {
          (value.dtype == Dtype::fp32 || value.dtype == Dtype::fp16 || value.dtype == Dtype::bf16);
 }
 
-TEST(MissingTap, hides_no_other_tap) {
+TEST(MissingTap, HidesNoOtherTap) {
   constexpr double damage = 1000;
   std::size_t tried = 0;
   for (const bool everything : {false, true}) {
@@ -56,7 +56,7 @@ TEST(MissingTap, hides_no_other_tap) {
   EXPECT_GT(tried, 500u);
 }
 
-TEST(MissingTap, accuses_no_right_run) {
+TEST(MissingTap, AccusesNoRightRun) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const Case c = normal_case(seed, Dtype::fp32);
     const Trace whole = run(c, {});
@@ -83,7 +83,7 @@ void expect_no_failure_without(const Case& c, const std::string& text) {
   EXPECT_GT(tried, 1u) << text;
 }
 
-TEST(MissingTap, of_a_state_that_another_moves_by_is_made_up_for) {
+TEST(MissingTap, OfAStateThatAnotherMovesByIsMadeUpFor) {
   Case c = normal_case(3);
   c.recipe.optimizer = choice_of("optimizer", "rmsprop", {{"momentum", Decimal{"0.9"}}});
   c.tensors.clear();
@@ -93,7 +93,7 @@ TEST(MissingTap, of_a_state_that_another_moves_by_is_made_up_for) {
   expect_no_failure_without(c, "/optimizer/momentum_buffer.");
 }
 
-TEST(MissingTap, of_running_statistics_is_not_taken_for_the_state_of_the_case) {
+TEST(MissingTap, OfRunningStatisticsIsNotTakenForTheStateOfTheCase) {
   expect_no_failure_without(normal_everything(3), "/running_stats/");
 }
 

@@ -27,7 +27,7 @@ void expect_pass(const Opaque& run, const std::string& what) {
   EXPECT_GT(count(found.checks, Status::pass), 0u) << what;
 }
 
-TEST(OpaqueModel, passes_where_its_run_was_right_under_every_recipe) {
+TEST(OpaqueModel, PassesWhereItsRunWasRightUnderEveryRecipe) {
   for (const auto& [name, known] : recipes()) {
     const Opaque run = opaque_run(known);
     EXPECT_TRUE(read_case(write_case(run.c)) == run.c) << name;
@@ -35,7 +35,7 @@ TEST(OpaqueModel, passes_where_its_run_was_right_under_every_recipe) {
   }
 }
 
-TEST(OpaqueModel, passes_in_sixteen_bits_with_a_dynamic_scale) {
+TEST(OpaqueModel, PassesInSixteenBitsWithADynamicScale) {
   for (const Dtype storage : {Dtype::fp16, Dtype::bf16}) expect_pass(opaque_run(normal_everything(3, storage)), "all");
 }
 
@@ -49,7 +49,7 @@ Trace only(const Trace& trace, F&& keeps) {
   return some;
 }
 
-TEST(OpaqueModel, passes_with_few_taps) {
+TEST(OpaqueModel, PassesWithFewTaps) {
   for (const auto& [name, known] : recipes()) {
     const Opaque all = opaque_run(known);
     for (const char* stage : {"backward", "accumulate", "unscale"}) {
@@ -61,7 +61,7 @@ TEST(OpaqueModel, passes_with_few_taps) {
   }
 }
 
-TEST(OpaqueModel, leaves_a_stage_whose_results_reach_no_tap_not_run) {
+TEST(OpaqueModel, LeavesAStageWhoseResultsReachNoTapNotRun) {
   const Opaque all = opaque_run(normal_case(3));
   const Trace buffers =
       only(all.trace, [](const TapName& n) { return n.stage == "accumulate" || n.stage == "schedule"; });
@@ -74,7 +74,7 @@ TEST(OpaqueModel, leaves_a_stage_whose_results_reach_no_tap_not_run) {
 }
 
 /// Every output behind the model's gradients, moved: found, at its stage or in the group that it is judged in.
-TEST(OpaqueModel, fails_wherever_a_tensor_is_wrong) {
+TEST(OpaqueModel, FailsWhereverATensorIsWrong) {
   const Opaque right = opaque_run(normal_everything(3));
   int tried = 0;
   for (const Tap& tap : right.trace.taps()) {
@@ -94,7 +94,7 @@ TEST(OpaqueModel, fails_wherever_a_tensor_is_wrong) {
 }
 
 /// The most famous bug, in the factor of a loss that the capture has.
-TEST(OpaqueModel, shows_a_mean_of_means) {
+TEST(OpaqueModel, ShowsAMeanOfMeans) {
   Case known = normal_case(5);
   known.windows = {{3, 1}, {2, 2}};
   known.tensors.clear();
@@ -122,7 +122,7 @@ Tensor mean_squared_gradient(const Tensor& y, const Tensor& target, std::int64_t
   return gradient;
 }
 
-TEST(OpaqueModel, takes_a_factor_that_the_loss_folds_into_its_own) {
+TEST(OpaqueModel, TakesAFactorThatTheLossFoldsIntoItsOwn) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     Case known = mlp(seed);
     known.windows.assign(1, std::vector<std::int64_t>(6, 6));
@@ -146,7 +146,7 @@ TEST(OpaqueModel, takes_a_factor_that_the_loss_folds_into_its_own) {
 }
 
 /// The inner product of such a loss is rounded where it is subnormal, and that error is divided by K alone.
-TEST(OpaqueModel, takes_a_folded_factor_among_subnormal_numbers) {
+TEST(OpaqueModel, TakesAFoldedFactorAmongSubnormalNumbers) {
   Case known = mlp(1);
   known.windows.assign(1, std::vector<std::int64_t>(6, 6));
   known.tensors.clear();
@@ -179,7 +179,7 @@ TEST(OpaqueModel, takes_a_folded_factor_among_subnormal_numbers) {
   EXPECT_EQ(first_failure(found.checks), nullptr) << told(first_failure(found.checks));
 }
 
-TEST(OpaqueModel, needs_no_loss_and_takes_tensors_of_any_shape) {
+TEST(OpaqueModel, NeedsNoLossAndTakesTensorsOfAnyShape) {
   Opaque run = opaque_run(mlp(3));
   run.c.model.loss = choice_of("loss", "opaque");
   run.c.tensors.erase("target");
@@ -203,7 +203,7 @@ TEST(OpaqueModel, needs_no_loss_and_takes_tensors_of_any_shape) {
   }
 }
 
-TEST(OpaqueModel, is_neither_run_nor_differentiated) {
+TEST(OpaqueModel, IsNeitherRunNorDifferentiated) {
   EXPECT_THROW(require_stated(opaque_of(normal_case(1))), InvalidCase);
   EXPECT_NO_THROW(require_stated(normal_case(1)));
 }

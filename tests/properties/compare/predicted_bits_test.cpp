@@ -51,7 +51,7 @@ bool is_predicted(const std::string& tap) {
   return update || name.tensor == "coefficient";
 }
 
-TEST(PredictedBits, hold_in_every_recipe_and_format) {
+TEST(PredictedBits, HoldInEveryRecipeAndFormat) {
   std::size_t known = 0;
   for (const auto& [name, c] : predicted_cases()) {
     const auto checks = local_lens(c, run(c));
@@ -65,7 +65,7 @@ TEST(PredictedBits, hold_in_every_recipe_and_format) {
   EXPECT_GT(known, 100u);
 }
 
-TEST(PredictedBits, agree_with_the_bounds_of_a_subject_that_claims_nothing) {
+TEST(PredictedBits, AgreeWithTheBoundsOfASubjectThatClaimsNothing) {
   std::size_t bounded = 0;
   for (const auto& [name, c] : predicted_cases()) {
     const auto checks = local_lens(c, without_claims(run(c)));
@@ -76,7 +76,7 @@ TEST(PredictedBits, agree_with_the_bounds_of_a_subject_that_claims_nothing) {
 }
 
 /// The last bit of one element of every output that is predicted: inside its bound, most often.
-TEST(PredictedBits, show_one_wrong_bit_that_the_bound_admits) {
+TEST(PredictedBits, ShowOneWrongBitThatTheBoundAdmits) {
   const Case c = predicted_cases().at("norms, dropout, mse, AdamW");
   const Trace clean = run(c);
   std::size_t admitted = 0;
@@ -104,7 +104,7 @@ TEST(PredictedBits, show_one_wrong_bit_that_the_bound_admits) {
 }
 
 /// 1 - beta2 comes out of a cancellation: its fp32 is not certain.
-TEST(PredictedBits, fall_back_to_the_bound_where_a_constant_is_uncertain) {
+TEST(PredictedBits, FallBackToTheBoundWhereAConstantIsUncertain) {
   Case c = normal_case(9);
   c.recipe.optimizer = choice_of("optimizer", "adam", {{"beta2", Decimal{"0.9999999999"}}});
   const auto checks = local_lens(c, run(c));

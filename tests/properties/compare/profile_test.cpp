@@ -25,12 +25,12 @@ Tensor all_ones(std::int64_t n) {
   return tensor;
 }
 
-TEST(Profile, is_made_only_of_a_tensor_that_fails) {
+TEST(Profile, IsMadeOnlyOfATensorThatFails) {
   EXPECT_EQ(judge(here, ones(4), all_ones(4)).profile.stretch, 0u);
   EXPECT_TRUE(judge(here, ones(4), all_ones(4)).elements_worst.empty());
 }
 
-TEST(Profile, says_where_errors_are_in_ulps_with_their_sign) {
+TEST(Profile, SaysWhereErrorsAreInUlpsWithTheirSign) {
   Tensor got = all_ones(200);
   got.set(7, 1 + 3 * 0x1p-23);
   got.set(199, 1 - 8 * 0x1p-23);
@@ -47,7 +47,7 @@ TEST(Profile, says_where_errors_are_in_ulps_with_their_sign) {
   EXPECT_EQ(profile.error[0], 0);
 }
 
-TEST(Profile, lists_the_worst_elements_first_and_none_that_is_right) {
+TEST(Profile, ListsTheWorstElementsFirstAndNoneThatIsRight) {
   Tensor got = all_ones(20);
   got.set(3, 1 + 2 * 0x1p-23);
   got.set(11, 1 + 6 * 0x1p-23);
@@ -61,14 +61,14 @@ TEST(Profile, lists_the_worst_elements_first_and_none_that_is_right) {
   EXPECT_TRUE(std::isnan(check.profile.error[17]));
 }
 
-TEST(Profile, lists_no_more_than_a_few) {
+TEST(Profile, ListsNoMoreThanAFew) {
   Tensor got(Dtype::fp32, {4, 50});
   const TensorCheck check = judge(here, ones(200), got);
   ASSERT_EQ(check.elements_worst.size(), listed_elements);
   EXPECT_EQ(check.elements_worst[7].index, (std::vector<std::int64_t>{0, 7}));
 }
 
-TEST(Profile, maps_a_matrix_in_blocks_with_the_worst_ratio_of_each) {
+TEST(Profile, MapsAMatrixInBlocksWithTheWorstRatioOfEach) {
   Tensor got(Dtype::fp32, {40, 5});
   for (std::size_t i = 0; i < 200; ++i) got.set(i, 1);
   got.set(39 * 5 + 4, 1 + 3 * 0x1p-23);

@@ -42,7 +42,7 @@ Case stack(Dtype storage, int linears, unsigned seed) {
   return c;
 }
 
-TEST(SixteenBitNets, are_judged_and_no_gradient_is_called_zero) {
+TEST(SixteenBitNets, AreJudgedAndNoGradientIsCalledZero) {
   struct Net {
     Dtype storage;
     int linears;

@@ -53,14 +53,14 @@ Drawn drawn(double factor, double leak, double roundings) {
 
 SpreadFinding finding(const Drawn& d) { return spread_of(d.expected, d.got, {{"the other", &d.other}}); }
 
-TEST(Spread, finds_nothing_in_one_rounding) {
+TEST(Spread, FindsNothingInOneRounding) {
   const SpreadFinding found = finding(drawn(0, 0, 1));
 
   EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
   EXPECT_EQ(found.comparisons, count_of_elements + 3);
 }
 
-TEST(Spread, names_a_factor_inside_the_bound_and_its_size) {
+TEST(Spread, NamesAFactorInsideTheBoundAndItsSize) {
   const double factor = 0x1p-24;  // half an ulp of most elements, and the bound admits four
   const Drawn d = drawn(factor, 0, 4);
   const SpreadFinding found = finding(d);
@@ -72,14 +72,14 @@ TEST(Spread, names_a_factor_inside_the_bound_and_its_size) {
   EXPECT_LT(found.share, factor * 2);
 }
 
-TEST(Spread, names_the_tensor_that_leaks_in) {
+TEST(Spread, NamesTheTensorThatLeaksIn) {
   const SpreadFinding found = finding(drawn(0, 0x1p-24, 4));
 
   EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::fail);
   EXPECT_EQ(found.test, "along the other");
 }
 
-TEST(Spread, counts_only_what_goes_beyond_a_lean) {
+TEST(Spread, CountsOnlyWhatGoesBeyondALean) {
   const Drawn d = drawn(0x1p-24, 0, 4);
   const auto log10_chance = [&](double share_of_the_deviation) {
     Leans leans;
@@ -94,7 +94,7 @@ TEST(Spread, counts_only_what_goes_beyond_a_lean) {
   EXPECT_EQ(log10_chance(1), 0);
 }
 
-TEST(Spread, sees_lost_bits_that_no_element_shows_alone) {
+TEST(Spread, SeesLostBitsThatNoElementShowsAlone) {
   Drawn d = drawn(0, 0, 1);
   for (std::size_t i = 0; i < count_of_elements; ++i) {  // two bits fewer than declared
     const double v = d.got.value(i), unit = std::ldexp(1, std::ilogb(v) - 21);
@@ -109,7 +109,7 @@ TEST(Spread, sees_lost_bits_that_no_element_shows_alone) {
   EXPECT_EQ(found.test, "tensor");
 }
 
-TEST(Spread, counts_elements_that_share_their_rounding_once) {
+TEST(Spread, CountsElementsThatShareTheirRoundingOnce) {
   Drawn d = drawn(0, 0, 1);
   for (std::size_t i = 0; i < count_of_elements; ++i) {  // one value and its doubles, each with the same rounding error
     const double v = std::ldexp(1 + 0x1.7p-24, static_cast<int>(i % 3));
@@ -126,7 +126,7 @@ TEST(Spread, counts_elements_that_share_their_rounding_once) {
 }
 
 /// Ten thousands of means of like batches: exact values a fraction of an ulp apart, all stored as one float.
-TEST(Spread, counts_elements_that_crowd_within_one_ulp_once) {
+TEST(Spread, CountsElementsThatCrowdWithinOneUlpOnce) {
   Drawn d = drawn(0, 0, 1);
   for (std::size_t i = 0; i < count_of_elements; ++i) {
     const long double v = 1 + 0x1.7p-24L + 0x1p-40L * static_cast<long double>(i);
@@ -142,7 +142,7 @@ TEST(Spread, counts_elements_that_crowd_within_one_ulp_once) {
   EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
 }
 
-TEST(Spread, allows_the_deterministic_part_in_every_element) {
+TEST(Spread, AllowsTheDeterministicPartInEveryElement) {
   Drawn d = drawn(0, 0, 1);
   const double factor = 0x1p-20;
   for (std::size_t i = 0; i < count_of_elements; ++i) {
@@ -156,7 +156,7 @@ TEST(Spread, allows_the_deterministic_part_in_every_element) {
   EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::fail);
 }
 
-TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
+TEST(Spread, SaysNothingWhereABoundHasNoRandomPart) {
   Drawn d = drawn(0x1p-20, 0, 1);
   d.expected.s.resize(0, 0);
 
@@ -166,7 +166,7 @@ TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
 
 /// Where the gradient is a decay of 1/2000 of an fp16 parameter, some steps are rounded away and some doubled: every
 /// element errs along the step itself.
-TEST(Spread, expects_steps_that_round_away) {
+TEST(Spread, ExpectsStepsThatRoundAway) {
   Case c = mlp(3, Dtype::fp16);
   c.model.input = 1100;
   c.model.layers = {layer_of("linear", "fc", {{"out", std::int64_t{4}}, {"bias", false}})};
@@ -183,7 +183,7 @@ TEST(Spread, expects_steps_that_round_away) {
   EXPECT_EQ(first_failure(checks), nullptr) << told(first_failure(checks));
 }
 
-TEST(Spread, passes_clean_runs_in_every_format_and_order) {
+TEST(Spread, PassesCleanRunsInEveryFormatAndOrder) {
   std::uint64_t comparisons = 0;
   double least = 0;
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {

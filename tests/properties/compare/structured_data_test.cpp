@@ -56,7 +56,7 @@ void held(const std::string& stage, const Expected& expected, const Floats& got,
 /// Elements of a tensor.
 constexpr Eigen::Index sizes[] = {1 << 10, 1 << 14, 1 << 17};
 
-TEST(StructuredData, one_rounding_of_a_constant_and_a_number) {
+TEST(StructuredData, OneRoundingOfAConstantAndANumber) {
   for (const Structure structure : structures) {
     std::printf("  constant x %s:", name_of(structure).c_str());
     for (const Eigen::Index n : sizes) {
@@ -71,7 +71,7 @@ TEST(StructuredData, one_rounding_of_a_constant_and_a_number) {
   }
 }
 
-TEST(StructuredData, one_step_for_many_numbers_of_a_grid) {
+TEST(StructuredData, OneStepForManyNumbersOfAGrid) {
   const Choice sgd = choice_of("optimizer", "sgd");
   for (const Structure structure : structures) {
     std::printf("  p - fl(0.1 g), g %s:", name_of(structure).c_str());
@@ -90,7 +90,7 @@ TEST(StructuredData, one_step_for_many_numbers_of_a_grid) {
   }
 }
 
-TEST(StructuredData, the_first_step_of_adam_near_one) {
+TEST(StructuredData, TheFirstStepOfAdamNearOne) {
   const Choice adam = choice_of("optimizer", "adam");
   std::printf("  Adam's first step, weights near 1:");
   for (const Eigen::Index n : sizes) {
@@ -114,7 +114,7 @@ TEST(StructuredData, the_first_step_of_adam_near_one) {
 }
 
 /// Column sums of 16 columns by every order.
-TEST(StructuredData, sums_of_columns) {
+TEST(StructuredData, SumsOfColumns) {
   for (const Structure structure : structures) {
     std::printf("  column sums of %s:", name_of(structure).c_str());
     for (const Eigen::Index n : sizes) {
@@ -136,7 +136,7 @@ TEST(StructuredData, sums_of_columns) {
 }
 
 /// mse's loss of each row.
-TEST(StructuredData, losses_of_rows) {
+TEST(StructuredData, LossesOfRows) {
   const Choice mse = choice_of("loss", "mse");
   for (const Structure structure : structures) {
     std::printf("  mse of %s:", name_of(structure).c_str());
@@ -164,7 +164,7 @@ TEST(StructuredData, losses_of_rows) {
 }
 
 /// x W^T and dy^T x: a tall matrix of data against a small one of weights, or against gradients.
-TEST(StructuredData, products_of_matrices) {
+TEST(StructuredData, ProductsOfMatrices) {
   for (const Structure data : structures) {
     for (const Structure weights : {Structure::normal, Structure::constant, Structure::nearly_constant}) {
       std::printf("  %s x %s:", name_of(data).c_str(), name_of(weights).c_str());

@@ -30,7 +30,7 @@ std::string likeliest(const std::string& fault) {
 }
 
 /// What is right to be zero in most places is zero in the rest by many bugs.
-TEST(Diagnose, a_tensor_that_is_mostly_right_to_be_zero_is_not_called_cleared) {
+TEST(Diagnose, ATensorThatIsMostlyRightToBeZeroIsNotCalledCleared) {
   const Case c;
   const Trace trace;
   const TensorCheck check;
@@ -58,13 +58,13 @@ std::optional<Values> with_a_tail_of_zeros(const Values& right) {
   return std::nullopt;
 }
 
-TEST(Diagnose, a_part_that_is_mostly_right_to_be_zero_is_not_called_unwritten) {
+TEST(Diagnose, APartThatIsMostlyRightToBeZeroIsNotCalledUnwritten) {
   EXPECT_EQ(with_a_tail_of_zeros({1, 2, 5, 0, 0, 0}), std::nullopt);
   EXPECT_EQ(with_a_tail_of_zeros({1, 2, 5, 6, 0, 7}), (Values{1, 2, 0, 0, 0, 0}));
 }
 
 /// Two bugs of one stage whose formulas are easily taken for each other: each must point to its own suspect.
-TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs) {
+TEST(Diagnose, AWrongSuspectDoesNotWinOnCrossedPairs) {
   EXPECT_EQ(likeliest("overwrite-not-add"), "last-only");
   EXPECT_EQ(likeliest("microstep-dropped"), "microstep-dropped");
   EXPECT_EQ(likeliest("mean-of-means"), "mean-of-means");
@@ -77,7 +77,7 @@ TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs) {
   EXPECT_EQ(likeliest("found-inf-last-microbatch-only"), "found-inf-last-microbatch-only");
 }
 
-TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs_of_one_tensor) {
+TEST(Diagnose, AWrongSuspectDoesNotWinOnCrossedPairsOfOneTensor) {
   EXPECT_EQ(likeliest("adamw-vs-adam-decay"), "adamw-vs-adam-decay");
   EXPECT_EQ(likeliest("wrapper-drops-decay"), "decay-left-out");
   EXPECT_EQ(likeliest("decay-scaled-by-accumulation"), "decay-scaled-by-accumulation");
@@ -99,7 +99,7 @@ TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs_of_one_tensor) {
 /// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
 /// good. A drawn case may show a bug in a way that no formula tells: four in five must be recognised, nineteen in
 /// twenty found where they entered.
-TEST(Diagnose, faults_that_have_a_suspect_look_like_it) {
+TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
   std::set<std::string> claimed;
   for (const Suspect* suspect : suspects()) claimed.insert(suspect->faults.begin(), suspect->faults.end());
   CampaignOptions options;
@@ -125,7 +125,7 @@ TEST(Diagnose, faults_that_have_a_suspect_look_like_it) {
   EXPECT_GE(placed * 20, records.size() * 19) << others;
 }
 
-TEST(Diagnose, a_listed_suspect_explains_most_of_the_error) {
+TEST(Diagnose, AListedSuspectExplainsMostOfTheError) {
   for (const char* fault : {"sum-not-mean", "double-unscale", "low-precision-accumulator", "bn-momentum-swapped"}) {
     const FaultRecord record = record_of(fault);
     ASSERT_FALSE(record.suspects.empty()) << fault;
@@ -135,7 +135,7 @@ TEST(Diagnose, a_listed_suspect_explains_most_of_the_error) {
   }
 }
 
-TEST(Diagnose, tries_only_the_suspects_that_are_asked_for) {
+TEST(Diagnose, TriesOnlyTheSuspectsThatAreAskedFor) {
   const std::string usual = record_of("sum-not-mean").suspects.at(0).name;
   {
     const OnlySuspects one({usual});
@@ -147,7 +147,7 @@ TEST(Diagnose, tries_only_the_suspects_that_are_asked_for) {
   EXPECT_TRUE(record_of("sum-not-mean").suspects.empty());
 }
 
-TEST(Diagnose, a_clean_run_has_no_suspects) {
+TEST(Diagnose, ACleanRunHasNoSuspects) {
   CampaignOptions options;
   options.cases = 4;
   options.processes = 1;
@@ -160,7 +160,7 @@ TEST(Diagnose, a_clean_run_has_no_suspects) {
 }
 
 /// A tensor that no formula explains: every element off by a number of its own.
-TEST(Diagnose, an_error_without_a_formula_has_no_suspects) {
+TEST(Diagnose, AnErrorWithoutAFormulaHasNoSuspects) {
   CampaignOptions options;
   options.cases = 1;
   options.processes = 1;
@@ -182,7 +182,7 @@ TEST(Diagnose, an_error_without_a_formula_has_no_suspects) {
   EXPECT_TRUE(diagnose(c, trace, checks).empty()) << text_of(diagnose(c, trace, checks));
 }
 
-TEST(Suspects, stand_for_faults_that_exist_and_say_what_they_are) {
+TEST(Suspects, StandForFaultsThatExistAndSayWhatTheyAre) {
   std::set<std::string> claimed;
   for (const Suspect* suspect : suspects()) {
     EXPECT_FALSE(suspect->sentence.empty()) << suspect->name;

@@ -13,7 +13,7 @@ HeldTensor tensor(Values expected, Values got) {
   return {TapName{0, 0, "accumulate", "buffer.w"}, Dtype::fp32, std::move(expected), std::move(got)};
 }
 
-TEST(Explained, a_candidate_that_is_what_came_explains_everything) {
+TEST(Explained, ACandidateThatIsWhatCameExplainsEverything) {
   const Explained found = explained_by({tensor({1, 2, 3}, {4, 4, 4})}, {Values{4, 4, 4}}, false);
 
   EXPECT_EQ(found.share, 1);
@@ -22,7 +22,7 @@ TEST(Explained, a_candidate_that_is_what_came_explains_everything) {
 }
 
 /// One number of a narrow format is hit by one formula in a few hundred.
-TEST(Explained, a_single_number_shows_no_more_than_its_format_holds) {
+TEST(Explained, ASingleNumberShowsNoMoreThanItsFormatHolds) {
   HeldTensor wide = tensor({1}, {3}), narrow = tensor({1}, {3});
   narrow.dtype = Dtype::bf16;
 
@@ -30,7 +30,7 @@ TEST(Explained, a_single_number_shows_no_more_than_its_format_holds) {
   EXPECT_LT(explained_by({wide}, {Values{3}}, false).chance, 0x1p-20);
 }
 
-TEST(Explained, a_formula_that_only_comes_near_is_not_within) {
+TEST(Explained, AFormulaThatOnlyComesNearIsNotWithin) {
   const Explained found = explained_by({tensor({1, 2, 3}, {2.1, 4.2, 6.3})}, {Values{2, 4, 6}}, false);
 
   EXPECT_GT(found.share, 0.9);
@@ -38,21 +38,21 @@ TEST(Explained, a_formula_that_only_comes_near_is_not_within) {
 }
 
 /// What rounding to the format leaves of the right value is no error that a formula may explain.
-TEST(Explained, rounding_of_the_right_value_is_no_error) {
+TEST(Explained, RoundingOfTheRightValueIsNoError) {
   HeldTensor rounded = tensor({1 + 0x1p-10, 3}, {1, 6});
   rounded.dtype = Dtype::bf16;
 
   EXPECT_EQ(explained_by({rounded}, {Values{1, 3}}, false).share, 0);
 }
 
-TEST(Explained, the_expectation_itself_explains_nothing) {
+TEST(Explained, TheExpectationItselfExplainsNothing) {
   const Explained found = explained_by({tensor({1, 2, 3}, {4, 4, 4})}, {std::nullopt}, false);
 
   EXPECT_EQ(found.share, 0);
   EXPECT_EQ(found.chance, 1);
 }
 
-TEST(Explained, half_way_leaves_a_quarter_of_the_squared_error) {
+TEST(Explained, HalfWayLeavesAQuarterOfTheSquaredError) {
   const Explained found = explained_by({tensor({0, 0}, {2, -2})}, {Values{1, -1}}, false);
 
   EXPECT_EQ(found.share, 0.75);
@@ -60,14 +60,14 @@ TEST(Explained, half_way_leaves_a_quarter_of_the_squared_error) {
   EXPECT_EQ(found.chance, 0.25);  // the area of a disc of half the radius
 }
 
-TEST(Explained, a_factor_fits_any_single_number_and_so_shows_nothing) {
+TEST(Explained, AFactorFitsAnySingleNumberAndSoShowsNothing) {
   const Explained found = explained_by({tensor({1}, {0.3})}, {Values{1}}, true);
 
   EXPECT_GT(found.share, 0.5);
   EXPECT_EQ(found.chance, 1);
 }
 
-TEST(Explained, a_factor_common_to_many_numbers_is_no_chance) {
+TEST(Explained, AFactorCommonToManyNumbersIsNoChance) {
   const Explained found = explained_by({tensor({1, 2, -3, 4}, {0.5, 1, -1.5, 2})}, {Values{1, 2, -3, 4}}, true);
 
   EXPECT_EQ(found.factor, 0.5);
@@ -75,13 +75,13 @@ TEST(Explained, a_factor_common_to_many_numbers_is_no_chance) {
   EXPECT_LT(found.chance, 0x1p-20);
 }
 
-TEST(Explained, one_wild_element_counts_as_one) {
+TEST(Explained, OneWildElementCountsAsOne) {
   const Explained found = explained_by({tensor({0, 0, 0, 0}, {8, 0, 0, 0})}, {Values{7, 0, 0, 0}}, false);
 
   EXPECT_EQ(found.dimensions, 1);
 }
 
-TEST(Explained, elements_that_are_not_finite_are_matched_by_place) {
+TEST(Explained, ElementsThatAreNotFiniteAreMatchedByPlace) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const HeldTensor held = tensor({0, 0, 0, 0}, {nan, 0, nan, 0});
 
@@ -96,7 +96,7 @@ TEST(Explained, elements_that_are_not_finite_are_matched_by_place) {
 
 /// The chance given is that of a random direction: of 4000 of them in five dimensions, those that explain a share with
 /// a chance of p or less are p of all, to five standard deviations of a binomial count.
-TEST(Explained, random_directions_do_as_well_as_their_chance_says) {
+TEST(Explained, RandomDirectionsDoAsWellAsTheirChanceSays) {
   constexpr int trials = 4000, n = 5;
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;

@@ -20,7 +20,7 @@ Case three_micro_batches() {
   return case_of(plan);
 }
 
-TEST(TellingFactor, names_what_the_window_is_made_of) {
+TEST(TellingFactor, NamesWhatTheWindowIsMadeOf) {
   const Case c = three_micro_batches();
 
   EXPECT_EQ(telling_factor(c, 0, 1, Dtype::fp32, 1.0 / 3), "1/K with K = 3");
@@ -31,7 +31,7 @@ TEST(TellingFactor, names_what_the_window_is_made_of) {
   EXPECT_EQ(telling_factor(c, 0, -1, Dtype::fp32, 0.5), "one half");
 }
 
-TEST(TellingFactor, says_nothing_of_one_and_of_any_other_number) {
+TEST(TellingFactor, SaysNothingOfOneAndOfAnyOtherNumber) {
   const Case c = three_micro_batches();
 
   EXPECT_EQ(telling_factor(c, 0, 1, Dtype::fp32, 1), "");
@@ -40,7 +40,7 @@ TEST(TellingFactor, says_nothing_of_one_and_of_any_other_number) {
   EXPECT_EQ(telling_factor(c, 0, -1, Dtype::fp32, 0.3), "") << "n_k/N belongs to a micro-batch";
 }
 
-TEST(TellingFactor, is_as_sharp_as_the_format) {
+TEST(TellingFactor, IsAsSharpAsTheFormat) {
   const Case c = three_micro_batches();
 
   EXPECT_EQ(telling_factor(c, 0, -1, Dtype::fp16, 0.33325), "1/K with K = 3");

@@ -45,14 +45,14 @@ void expect_option(const std::string& section, const std::string& kind, Choice R
       << option << ": " << sentence;
 }
 
-TEST(UnlistedBugs, an_option_of_the_optimizer_that_is_hard_coded_is_named_with_its_value) {
+TEST(UnlistedBugs, AnOptionOfTheOptimizerThatIsHardCodedIsNamedWithItsValue) {
   const Options adam{{"beta1", Decimal{"0.8"}}, {"beta2", Decimal{"0.95"}}, {"eps", Decimal{"1e-3"}}};
   expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta1", Decimal{"0.9"}, "0.9");
   expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.999"}, "0.999");
   expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.937"}, "0.937");
 }
 
-TEST(UnlistedBugs, an_option_of_decay_or_clip_that_is_hard_coded_is_named_with_its_value) {
+TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
   expect_option("weight_decay", "l2", &Recipe::weight_decay, {{"lambda", Decimal{"0.02"}}}, "lambda", Decimal{"0.01"},
                 "0.01");
   expect_option("weight_decay", "decoupled", &Recipe::weight_decay, {{"lambda", Decimal{"0.2"}}}, "lambda",
@@ -77,7 +77,7 @@ std::string looks_like(const Case& c, const std::string& stage, const std::strin
   return first_sentence(diagnose(c, trace, local_lens(c, trace)));
 }
 
-TEST(UnlistedBugs, a_tail_that_is_never_written_is_named_with_its_place) {
+TEST(UnlistedBugs, ATailThatIsNeverWrittenIsNamedWithItsPlace) {
   const std::string said = looks_like(mlp(3), "backward", "d.fc1.weight", [](Tensor& t) {
     for (std::size_t i = 500; i < t.elements(); ++i) t.set(i, 0);
   });
@@ -85,7 +85,7 @@ TEST(UnlistedBugs, a_tail_that_is_never_written_is_named_with_its_place) {
   EXPECT_NE(said.find("elements from 500 on are zero"), std::string::npos) << said;
 }
 
-TEST(UnlistedBugs, numbers_in_each_others_places_are_named) {
+TEST(UnlistedBugs, NumbersInEachOthersPlacesAreNamed) {
   const auto reversed = [](Tensor& t) {
     const Tensor right = t;
     for (std::size_t i = 0; i < t.elements(); ++i) t.set(i, right.value(t.elements() - 1 - i));
@@ -103,7 +103,7 @@ TEST(UnlistedBugs, numbers_in_each_others_places_are_named) {
 }
 
 /// A bug as random as the error of a wrong formula that nobody knows.
-TEST(UnlistedBugs, an_error_of_no_known_kind_is_not_named) {
+TEST(UnlistedBugs, AnErrorOfNoKnownKindIsNotNamed) {
   for (const char* tensor : {"d.fc1.weight", "d.fc2.bias"}) {
     const std::string said = looks_like(mlp(3), "backward", tensor, [](Tensor& t) {
       for (std::size_t i = 0; i < t.elements(); ++i) t.set(i, t.value(i) * (1 + 0.3 * std::sin(double(7 * i + 3))));
@@ -112,7 +112,7 @@ TEST(UnlistedBugs, an_error_of_no_known_kind_is_not_named) {
   }
 }
 
-TEST(UnlistedBugs, one_number_that_is_off_by_a_few_per_cent_is_not_named) {
+TEST(UnlistedBugs, OneNumberThatIsOffByAFewPerCentIsNotNamed) {
   Case c = normal_case(7);
   c.windows = {{4, 3}};  // one norm: two that are off by one factor would tell
   c.recipe.clip = choice_of("clip", "global_norm", {{"max_norm", Decimal{"0.1"}}});
@@ -122,7 +122,7 @@ TEST(UnlistedBugs, one_number_that_is_off_by_a_few_per_cent_is_not_named) {
   }
 }
 
-TEST(AbsentStages, a_stage_without_any_tap_is_named_where_something_behind_it_fails) {
+TEST(AbsentStages, AStageWithoutAnyTapIsNamedWhereSomethingBehindItFails) {
   Case c = normal_case(7);
   c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.5"}}});
   c = redrawn(c);
@@ -145,7 +145,7 @@ TEST(AbsentStages, a_stage_without_any_tap_is_named_where_something_behind_it_fa
   EXPECT_EQ(diagnose(c, without, checks).front().name, "stage-not-run");
 }
 
-TEST(AbsentStages, a_stage_is_not_named_where_only_something_before_it_fails) {
+TEST(AbsentStages, AStageIsNotNamedWhereOnlySomethingBeforeItFails) {
   const Case c = normal_case(7);
   const Trace whole = run(c);
   TensorCheck missing, before;

@@ -27,7 +27,7 @@ Trace added_as_atomics_would(const Case& c) {
   return run(c, options);
 }
 
-TEST(AddsAsAtomicsWould, claims_no_order_and_passes) {
+TEST(AddsAsAtomicsWould, ClaimsNoOrderAndPasses) {
   const Case c = of_many_rows();
   const Trace trace = added_as_atomics_would(c);
   EXPECT_EQ(trace.claims.kernels.at("linear.bias_gradient").algorithm, "any");
@@ -35,7 +35,7 @@ TEST(AddsAsAtomicsWould, claims_no_order_and_passes) {
   EXPECT_EQ(first_failure(checks), nullptr) << told(first_failure(checks));
 }
 
-TEST(AddsAsAtomicsWould, is_flagged_where_it_claims_the_shipped_order) {
+TEST(AddsAsAtomicsWould, IsFlaggedWhereItClaimsTheShippedOrder) {
   const Case c = of_many_rows();
   Trace trace = added_as_atomics_would(c);
   trace.claims.kernels.at("linear.bias_gradient").algorithm = "column_lanes";

@@ -31,14 +31,14 @@ std::set<std::string> named_on_the_page() {
   return names;
 }
 
-TEST(CataloguePage, names_every_seeded_fault_and_every_equivalent_mutant) {
+TEST(CataloguePage, NamesEverySeededFaultAndEveryEquivalentMutant) {
   const auto names = named_on_the_page();
   ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) EXPECT_TRUE(names.contains(fault->name)) << fault->name;
   for (const EquivalentMutant* mutant : equivalent_mutants()) EXPECT_TRUE(names.contains(mutant->name)) << mutant->name;
 }
 
-TEST(CataloguePage, names_no_fault_that_is_not_seeded) {
+TEST(CataloguePage, NamesNoFaultThatIsNotSeeded) {
   std::set<std::string> seeded;
   for (const Fault* fault : faults()) seeded.insert(fault->name);
   for (const EquivalentMutant* mutant : equivalent_mutants()) seeded.insert(mutant->name);
@@ -70,7 +70,7 @@ std::map<std::string, std::string> knobs_on_the_page() {
   return knobs;
 }
 
-TEST(CataloguePage, says_what_the_knob_of_every_fault_scales) {
+TEST(CataloguePage, SaysWhatTheKnobOfEveryFaultScales) {
   const auto knobs = knobs_on_the_page();
   ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) {

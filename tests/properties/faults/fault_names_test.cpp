@@ -8,7 +8,7 @@
 namespace tally::fault_names_test {
 namespace {
 
-TEST(FaultNames, are_those_that_the_faults_register) {
+TEST(FaultNames, AreThoseThatTheFaultsRegister) {
   const auto all = faults();
 
   ASSERT_EQ(fault_names().size(), all.size());
@@ -18,14 +18,14 @@ TEST(FaultNames, are_those_that_the_faults_register) {
   }
 }
 
-TEST(FaultNames, name_every_law) {
+TEST(FaultNames, NameEveryLaw) {
   std::vector<std::string> all;
   for (const Law* law : laws()) all.push_back(law->name);
 
   EXPECT_EQ(broken_laws(), all);
 }
 
-TEST(FaultNames, tell_a_fault_from_another_word) {
+TEST(FaultNames, TellAFaultFromAnotherWord) {
   EXPECT_TRUE(is_fault("mean-of-means"));
   EXPECT_FALSE(is_fault("mean-of-mean"));
   EXPECT_FALSE(is_fault(""));

@@ -83,7 +83,7 @@ Shown shown(const Fault& fault) {
   return Shown::no;
 }
 
-TEST(Magnitude, of_zero_leaves_every_bit_and_of_one_does_not) {
+TEST(Magnitude, OfZeroLeavesEveryBitAndOfOneDoesNot) {
   std::size_t with_knob = 0;
   for (const Fault* fault : faults()) {
     if (fault->knob == "none") continue;
@@ -95,13 +95,13 @@ TEST(Magnitude, of_zero_leaves_every_bit_and_of_one_does_not) {
   EXPECT_GE(with_knob, faults().size() / 2);
 }
 
-TEST(Magnitude, is_declared_by_every_fault) {
+TEST(Magnitude, IsDeclaredByEveryFault) {
   const std::set<std::string> known = {"value", "elements", "rows", "steps", "none"};
   ASSERT_FALSE(faults().empty());
   for (const Fault* fault : faults()) EXPECT_TRUE(known.contains(fault->knob)) << fault->name << ": " << fault->knob;
 }
 
-TEST(Magnitude, blends_from_right_to_wrong_and_is_exact_at_both_ends) {
+TEST(Magnitude, BlendsFromRightToWrongAndIsExactAtBothEnds) {
   const double infinite = std::numeric_limits<double>::infinity();
   {
     const AtMagnitude planted(0);
@@ -121,7 +121,7 @@ TEST(Magnitude, blends_from_right_to_wrong_and_is_exact_at_both_ends) {
   EXPECT_EQ(blend(0x1p60, 1.0), 1);
 }
 
-TEST(Magnitude, is_a_share_and_ends_with_its_scope) {
+TEST(Magnitude, IsAShareAndEndsWithItsScope) {
   { const AtMagnitude planted(0.5); }
   EXPECT_EQ(magnitude(), 1);
   EXPECT_THROW(AtMagnitude(-0.5), std::invalid_argument);

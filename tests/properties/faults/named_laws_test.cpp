@@ -33,7 +33,7 @@ std::vector<std::string> names_of_laws() {
 
 class NamedLaw : public testing::TestWithParam<std::string> {};
 
-TEST_P(NamedLaw, is_broken_by_every_fault_that_names_it) {
+TEST_P(NamedLaw, IsBrokenByEveryFaultThatNamesIt) {
   if (GetParam() == "no_data_race" && !built_with_checks()) GTEST_SKIP() << "nothing watches for races";
   const NoDiagnosis none;
   ASSERT_FALSE(faults_of(GetParam()).empty()) << GetParam();

@@ -9,7 +9,7 @@
 namespace tally::planted_place_test {
 namespace {
 
-TEST(PlantedPlace, is_the_same_in_every_run_of_a_case_and_another_in_another) {
+TEST(PlantedPlace, IsTheSameInEveryRunOfACaseAndAnotherInAnother) {
   std::set<std::size_t> places;
   for (unsigned seed = 1; seed <= 8; ++seed) {
     const Case c = mlp(seed);
@@ -22,7 +22,7 @@ TEST(PlantedPlace, is_the_same_in_every_run_of_a_case_and_another_in_another) {
   EXPECT_GT(places.size(), 1u);
 }
 
-TEST(PlantedPlace, differs_by_the_word_it_is_drawn_for) {
+TEST(PlantedPlace, DiffersByTheWordItIsDrawnFor) {
   const Case c = mlp(1);
   const tally::Run run(c, {}, shipped_stages());
   EXPECT_NE(drawn(run, "window", std::size_t{1} << 40), drawn(run, "micro_batch", std::size_t{1} << 40));

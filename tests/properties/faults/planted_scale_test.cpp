@@ -12,7 +12,7 @@ RunOptions planted(double theta) {
   return options;
 }
 
-TEST(PlantedScale, changes_no_bit_at_zero) {
+TEST(PlantedScale, ChangesNoBitAtZero) {
   const Case c = mlp(1);
   const Trace plain = run(c), scaled = run(c, planted(0));
 
@@ -20,7 +20,7 @@ TEST(PlantedScale, changes_no_bit_at_zero) {
   for (const Tap& tap : plain.taps()) EXPECT_EQ(tap.value.bytes, scaled.find(tap.name.text())->bytes);
 }
 
-TEST(PlantedScale, is_named_as_a_factor_where_no_bound_sees_it) {
+TEST(PlantedScale, IsNamedAsAFactorWhereNoBoundSeesIt) {
   Case c = mlp(1);
   c.windows = {{16, 16}};
   const double theta = 0x1p-21;

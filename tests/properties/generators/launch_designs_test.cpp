@@ -46,7 +46,7 @@ bool is_another_laws(const LaunchPath& path) {
          path.way.ends_with("several launches");
 }
 
-TEST(LaunchDesigns, take_every_kernel_through_every_way_in_each_precision) {
+TEST(LaunchDesigns, TakeEveryKernelThroughEveryWayInEachPrecision) {
   std::set<LaunchPath> left = launch_paths_of(ExecutorKind::host);
   const std::set<LaunchPath> declared = left;
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
@@ -65,7 +65,7 @@ TEST(LaunchDesigns, take_every_kernel_through_every_way_in_each_precision) {
   EXPECT_GE(declared.size(), 500u);
 }
 
-TEST(LaunchDesigns, draw_wide_norms_and_many_features_in_every_precision) {
+TEST(LaunchDesigns, DrawWideNormsAndManyFeaturesInEveryPrecision) {
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
     std::int64_t widest = 0;
     for (std::uint64_t number = 0; number < launch_designs; ++number)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Dtype storages[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
-TEST(OrdinaryPlans, make_valid_cases_whose_tokens_give_them_back) {
+TEST(OrdinaryPlans, MakeValidCasesWhoseTokensGiveThemBack) {
   for (const Dtype storage : storages) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       const Case c = case_of(ordinary_plan(storage, OrdinarySize::small, seed));
@@ -23,7 +23,7 @@ TEST(OrdinaryPlans, make_valid_cases_whose_tokens_give_them_back) {
   }
 }
 
-TEST(OrdinaryPlans, are_a_function_of_storage_size_and_seed) {
+TEST(OrdinaryPlans, AreAFunctionOfStorageSizeAndSeed) {
   const auto hash = [](std::uint64_t seed) {
     return hash_of(case_of(ordinary_plan(Dtype::bf16, OrdinarySize::small, seed)));
   };
@@ -31,7 +31,7 @@ TEST(OrdinaryPlans, are_a_function_of_storage_size_and_seed) {
   EXPECT_NE(hash(5), hash(6));
 }
 
-TEST(OrdinaryPlans, reach_every_value_of_every_trait_that_evidence_counts) {
+TEST(OrdinaryPlans, ReachEveryValueOfEveryTraitThatEvidenceCounts) {
   std::set<std::string> seen;
   for (const Dtype storage : storages) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -85,7 +85,7 @@ TEST(OrdinaryPlans, reach_every_value_of_every_trait_that_evidence_counts) {
   for (const std::string& name : initialisations()) EXPECT_TRUE(seen.contains("initial values: " + name)) << name;
 }
 
-TEST(OrdinaryPlans, of_true_size_have_a_weight_of_a_hundred_thousand_to_a_million_elements) {
+TEST(OrdinaryPlans, OfTrueSizeHaveAWeightOfAHundredThousandToAMillionElements) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Plan plan = ordinary_plan(Dtype::fp32, OrdinarySize::true_size, seed);
     std::int64_t most = 0, features = plan.input;
@@ -100,7 +100,7 @@ TEST(OrdinaryPlans, of_true_size_have_a_weight_of_a_hundred_thousand_to_a_millio
   }
 }
 
-TEST(OrdinaryPlans, begin_as_pytorch_does) {
+TEST(OrdinaryPlans, BeginAsPytorchDoes) {
   Plan plan = ordinary_plan(Dtype::fp32, OrdinarySize::small, 1);
   plan.input = 16;
   plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{64}}}),
@@ -119,7 +119,7 @@ TEST(OrdinaryPlans, begin_as_pytorch_does) {
   EXPECT_THROW(initial_family("no such", plan.hidden[0], {}, 4), std::logic_error);
 }
 
-TEST(OrdinaryPlans, show_digits_with_what_they_show) {
+TEST(OrdinaryPlans, ShowDigitsWithWhatTheyShow) {
   Plan plan = ordinary_plan(Dtype::fp32, OrdinarySize::small, 1);
   plan.hidden.clear();
   plan.input = 64;

@@ -16,7 +16,7 @@ Plan plan_number(std::uint64_t i, Dtype storage) {
   return random_plan(storage)(random, 100).value();
 }
 
-TEST(RandomPlan, makes_valid_cases_for_every_law_in_every_precision) {
+TEST(RandomPlan, MakesValidCasesForEveryLawInEveryPrecision) {
   ASSERT_FALSE(laws().empty());
   for (const Law* law : laws()) {
     for (const Dtype storage : {Dtype::fp32, Dtype::fp16}) {
@@ -29,12 +29,12 @@ TEST(RandomPlan, makes_valid_cases_for_every_law_in_every_precision) {
   }
 }
 
-TEST(RandomPlan, gives_the_same_case_for_the_same_seed) {
+TEST(RandomPlan, GivesTheSameCaseForTheSameSeed) {
   EXPECT_EQ(hash_of(case_of(plan_number(3, Dtype::fp32))), hash_of(case_of(plan_number(3, Dtype::fp32))));
   EXPECT_NE(hash_of(case_of(plan_number(3, Dtype::fp32))), hash_of(case_of(plan_number(4, Dtype::fp32))));
 }
 
-TEST(RandomPlan, reaches_every_layer_loss_and_recipe_section) {
+TEST(RandomPlan, ReachesEveryLayerLossAndRecipeSection) {
   std::set<std::string> seen;
   for (std::uint64_t i = 1; i <= 400; ++i) {
     const Case c = case_of(plan_number(i, Dtype::fp32));
@@ -53,7 +53,7 @@ TEST(RandomPlan, reaches_every_layer_loss_and_recipe_section) {
   }
 }
 
-TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
+TEST(RandomPlan, RunsEveryShippedVariantOfEveryKernel) {
   std::set<std::pair<std::string, std::string>> drawn, shipped;
   for (std::uint64_t i = 1; i <= 600; ++i) {
     Plan plan = plan_number(i, i % 2 == 0 ? Dtype::fp32 : Dtype::bf16);
@@ -99,7 +99,7 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
   }
 }
 
-TEST(RandomPlan, names_tensor_cores_and_buffers_only_where_they_run) {
+TEST(RandomPlan, NamesTensorCoresAndBuffersOnlyWhereTheyRun) {
   std::size_t modelled = 0, added = 0;
   for (std::uint64_t i = 1; i <= 600; ++i) {
     Plan plan = plan_number(i, i % 3 == 0 ? Dtype::fp32 : i % 3 == 1 ? Dtype::fp16 : Dtype::bf16);

@@ -23,20 +23,20 @@ Plan drawn(std::uint64_t seed) {
   return plan;
 }
 
-TEST(Settings, are_kinds_words_and_values_by_the_contracts) {
+TEST(Settings, AreKindsWordsAndValuesByTheContracts) {
   for (const char* name : {"layer rms_norm", "loss mse", "optimizer adam", "clip global_norm, norm = inf",
                            "normalisation, sum", "ranks, sharding = parameters", "layer linear, trainable = false"})
     place_of(name);
 }
 
-TEST(Settings, make_pairs_where_a_case_can_have_both) {
+TEST(Settings, MakePairsWhereACaseCanHaveBoth) {
   EXPECT_TRUE(make_a_pair(place_of("layer rms_norm"), place_of("ranks, sharding = parameters")));
   EXPECT_FALSE(make_a_pair(place_of("optimizer adam"), place_of("optimizer sgd")));
   EXPECT_FALSE(make_a_pair(place_of("layer linear"), place_of("layer linear, bias = false")));
 }
 
 /// In a plan of some sort; what no plan takes would never be drawn.
-TEST(Settings, are_each_put_to_some_plan) {
+TEST(Settings, AreEachPutToSomePlan) {
   ASSERT_FALSE(settings().empty());
   for (std::size_t setting = 0; setting < settings().size(); ++setting) {
     bool said = false;
@@ -50,7 +50,7 @@ TEST(Settings, are_each_put_to_some_plan) {
   }
 }
 
-TEST(Settings, of_one_plan_are_kept_apart_by_no_rule) {
+TEST(Settings, OfOnePlanAreKeptApartByNoRule) {
   std::size_t asked = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Plan plan = drawn(seed);
@@ -67,7 +67,7 @@ TEST(Settings, of_one_plan_are_kept_apart_by_no_rule) {
   EXPECT_GT(asked, 0u);
 }
 
-TEST(Settings, are_put_to_no_plan_without_a_layer) {
+TEST(Settings, ArePutToNoPlanWithoutALayer) {
   Plan plan = drawn(1);
   plan.tokens = {};
   plan.hidden.clear();
@@ -76,7 +76,7 @@ TEST(Settings, are_put_to_no_plan_without_a_layer) {
   EXPECT_TRUE(broken_rule(plan).has_value());
 }
 
-TEST(Settings, of_a_pair_stand_in_the_plan_of_its_number) {
+TEST(Settings, OfAPairStandInThePlanOfItsNumber) {
   const std::size_t a = place_of("ranks, sharding = parameters"), b = place_of("layer rms_norm");
   std::set<std::set<std::size_t>> all;
   for (std::uint64_t round = 0; round < 3; ++round) {
@@ -89,7 +89,7 @@ TEST(Settings, of_a_pair_stand_in_the_plan_of_its_number) {
   EXPECT_EQ(all.size(), 3u);
 }
 
-TEST(Settings, that_exclude_each_other_are_kept_apart_by_a_rule_in_words) {
+TEST(Settings, ThatExcludeEachOtherAreKeptApartByARuleInWords) {
   const auto rule =
       why_never_together(place_of("ranks, communicate = running_total"), place_of("ranks, sharding = optimizer"));
   ASSERT_TRUE(rule);

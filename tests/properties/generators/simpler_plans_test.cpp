@@ -36,7 +36,7 @@ std::ptrdiff_t linear_layers_of(const Plan& plan) {
   return std::ranges::count_if(plan.hidden, [&](const Layer& l) { return linear.contains(l.name); });
 }
 
-TEST(SimplerPlans, take_one_adapter_off_and_leave_the_rest) {
+TEST(SimplerPlans, TakeOneAdapterOffAndLeaveTheRest) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Plan plan = adapted(seed);
     const std::size_t adapters = adapters_of(plan);
@@ -49,14 +49,14 @@ TEST(SimplerPlans, take_one_adapter_off_and_leave_the_rest) {
   }
 }
 
-TEST(SimplerPlans, let_every_layer_train) {
+TEST(SimplerPlans, LetEveryLayerTrain) {
   const Plan plan = adapted(1);
   EXPECT_TRUE(any_simpler(plan, [&](const Plan& p) {
     return p.hidden.size() == plan.hidden.size() && std::ranges::all_of(p.hidden, &Layer::trainable);
   }));
 }
 
-TEST(SimplerPlans, of_one_rank_say_nothing_of_running_values) {
+TEST(SimplerPlans, OfOneRankSayNothingOfRunningValues) {
   Plan plan;
   plan.hidden = {
       layer("batch_norm", "bn", {{"statistics", std::string("micro_batch")}, {"running", std::string("each")}})};
@@ -69,7 +69,7 @@ TEST(SimplerPlans, of_one_rank_say_nothing_of_running_values) {
       any_simpler(plan, [](const Plan& p) { return p.ranks == 3 && !p.hidden.empty() && !says_running(p.hidden[0]); }));
 }
 
-TEST(SimplerPlans, recompute_all_layers_before_none) {
+TEST(SimplerPlans, RecomputeAllLayersBeforeNone) {
   Plan plan = adapted(1);
   plan.execution.recompute = plan.recomputes_some = true;
   EXPECT_FALSE(case_frame(plan).execution.recomputed.empty());

@@ -49,7 +49,7 @@ std::map<std::string, int> census() {
   return seen;
 }
 
-TEST(Triggers, are_drawn_at_least_once_in_twenty_plans) {
+TEST(Triggers, AreDrawnAtLeastOnceInTwentyPlans) {
   for (const auto& [trigger, count] : census()) {
     if (trigger == "identical micro-batches") {
       EXPECT_EQ(count, 0) << "identical micro-batches hide how they are weighted";

@@ -35,7 +35,7 @@ std::set<std::string> names_below(const char* folder) {
   return names;
 }
 
-TEST(Catalogue, every_law_can_fail_and_has_its_row) {
+TEST(Catalogue, EveryLawCanFailAndHasItsRow) {
   const std::set<std::string> rows = names_below("laws");
   ASSERT_FALSE(laws().empty());
   for (const Law* law : laws()) {
@@ -47,7 +47,7 @@ TEST(Catalogue, every_law_can_fail_and_has_its_row) {
   }
 }
 
-TEST(Catalogue, a_laws_faults_are_those_that_name_it_the_ones_with_it_as_their_best_first) {
+TEST(Catalogue, ALawsFaultsAreThoseThatNameItTheOnesWithItAsTheirBestFirst) {
   EXPECT_TRUE(faults_of("no_such_law").empty());
   ASSERT_FALSE(laws().empty());
   for (const Law* law : laws()) {
@@ -64,7 +64,7 @@ TEST(Catalogue, a_laws_faults_are_those_that_name_it_the_ones_with_it_as_their_b
   }
 }
 
-TEST(Catalogue, every_fault_names_laws_that_exist_and_has_its_row) {
+TEST(Catalogue, EveryFaultNamesLawsThatExistAndHasItsRow) {
   const std::set<std::string> rows = names_below("faults");
   ASSERT_GE(faults().size(), 20u);
   for (const Fault* fault : faults()) {
@@ -76,7 +76,7 @@ TEST(Catalogue, every_fault_names_laws_that_exist_and_has_its_row) {
   }
 }
 
-TEST(Catalogue, faults_cover_every_stage_but_all_reduce) {
+TEST(Catalogue, FaultsCoverEveryStageButAllReduce) {
   std::vector<std::string> stages;
   for (const Fault* fault : faults()) stages.push_back(fault->stage);
   for (const char* stage : {"count", "cast", "forward", "running_stats", "loss", "backward", "fork", "accumulate",

@@ -22,7 +22,7 @@ const Law& exact_lane() { return *find_law("exact_lane"); }
 
 constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
-TEST(ExactLane, holds_for_the_shipped_kernels_in_every_format) {
+TEST(ExactLane, HoldsForTheShippedKernelsInEveryFormat) {
   for (const Dtype storage : formats) {
     for (std::uint64_t seed = 1; seed <= 24; ++seed) {
       const Outcome outcome = exact_lane().holds(case_of(exact_plan(storage, seed)), {});
@@ -42,7 +42,7 @@ bool caught_by_its_bits(const char* fault, Dtype storage, std::uint64_t seed) {
   return false;
 }
 
-TEST(ExactLane, catches_every_fault_of_too_few_bits_in_each_cancelling_case) {
+TEST(ExactLane, CatchesEveryFaultOfTooFewBitsInEachCancellingCase) {
   for (const char* fault : {"half-gemm-accumulator", "half-accumulator", "low-precision-accumulator", "lost-atomic-add",
                             "divided-by-k-minus-1", "tf32-silently-on"}) {
     for (const Dtype storage : formats) {

@@ -14,7 +14,7 @@ Case of_one_window() {
   return c;
 }
 
-TEST(NotFor, says_what_a_law_needs_where_the_case_has_too_few_windows) {
+TEST(NotFor, SaysWhatALawNeedsWhereTheCaseHasTooFewWindows) {
   for (const char* law : {"resumes_bitwise", "windows_do_not_leak"}) {
     const Outcome outcome = find_law(law)->holds(of_one_window(), {});
     EXPECT_EQ(outcome.status, Status::not_run) << law << ": " << outcome.message;

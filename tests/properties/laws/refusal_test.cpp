@@ -18,7 +18,7 @@ Outcome vacuous_outcome() {
   return outcome;
 }
 
-TEST(Refusal, is_a_vacuous_verdict_beside_a_gradient) {
+TEST(Refusal, IsAVacuousVerdictBesideAGradient) {
   Trace trace;
   trace.add({0, 0, "backward", "d.fc.weight"}, number(1));
   EXPECT_EQ(refusal_of(vacuous_outcome(), trace), "nothing was shown");
@@ -28,7 +28,7 @@ TEST(Refusal, is_a_vacuous_verdict_beside_a_gradient) {
 }
 
 /// Equal numbers of both classes, and constant weights: the window's update is exactly zero.
-TEST(Refusal, is_none_where_the_gradients_of_micro_batches_cancel) {
+TEST(Refusal, IsNoneWhereTheGradientsOfMicroBatchesCancel) {
   Trace trace;
   trace.add({0, 0, "backward", "d.fc.weight"}, number(1));
   trace.add({0, 1, "backward", "d.fc.weight"}, number(-1));

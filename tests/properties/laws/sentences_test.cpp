@@ -15,17 +15,17 @@ TensorCheck failing(double bound, double ratio) {
   return check;
 }
 
-TEST(Sentences, tell_how_often_the_bound_fits_into_the_error) {
+TEST(Sentences, TellHowOftenTheBoundFitsIntoTheError) {
   EXPECT_EQ(sentence_of(failing(0.25, 4), ""),
             "w0/norm/norm[] by the local lens: expected 1, got 2, ratio 2; error 1, bound 0.25 (4x)");
 }
 
-TEST(Sentences, tell_no_ratio_to_a_bound_of_nothing) {
+TEST(Sentences, TellNoRatioToABoundOfNothing) {
   EXPECT_EQ(sentence_of(failing(0, std::numeric_limits<double>::infinity()), ""),
             "w0/norm/norm[] by the local lens: expected 1, got 2, ratio 2; error 1, bound 0");
 }
 
-TEST(Sentences, tell_other_bits_of_one_value_as_what_they_are) {
+TEST(Sentences, TellOtherBitsOfOneValueAsWhatTheyAre) {
   TensorCheck check = failing(0, 0);
   check.expected = check.got = check.error = 0;
   check.elements = 4, check.differing = 2, check.failure = FailureClass::logic;

@@ -25,7 +25,7 @@ const OperationRecord& named(const std::vector<OperationRecord>& operations, con
   return *std::find_if(operations.begin(), operations.end(), [&](const auto& o) { return o.operation == name; });
 }
 
-TEST(Operations, every_output_has_its_operation_and_every_input_its_reader) {
+TEST(Operations, EveryOutputHasItsOperationAndEveryInputItsReader) {
   const Case c = case_with_everything();
   const Trace trace = run(c);
   ASSERT_FALSE(trace.taps().empty());
@@ -36,7 +36,7 @@ TEST(Operations, every_output_has_its_operation_and_every_input_its_reader) {
   }
 }
 
-TEST(Operations, are_those_that_the_run_claims) {
+TEST(Operations, AreThoseThatTheRunClaims) {
   const Case c = case_with_everything();
   const Trace trace = run(c);
   const std::set<std::string> without_kernel = {"schedule", "count"};
@@ -50,7 +50,7 @@ TEST(Operations, are_those_that_the_run_claims) {
   EXPECT_GT(claimed, 0u);
 }
 
-TEST(Operations, repeat_to_the_bit) {
+TEST(Operations, RepeatToTheBit) {
   const Case c = case_with_everything();
   const auto first = operations_of(c, {}), second = operations_of(c, {});
   ASSERT_EQ(first.size(), second.size());
@@ -62,7 +62,7 @@ TEST(Operations, repeat_to_the_bit) {
   }
 }
 
-TEST(Operations, hold_how_their_tensors_stood_to_their_bounds) {
+TEST(Operations, HoldHowTheirTensorsStoodToTheirBounds) {
   const auto operations = operations_of(case_with_everything(), {});
   for (const OperationRecord& o : operations) {
     EXPECT_GT(o.standing.checks, 0u) << o.operation;
@@ -75,7 +75,7 @@ TEST(Operations, hold_how_their_tensors_stood_to_their_bounds) {
   EXPECT_EQ(named(operations, "cast").standing.roundings, 0) << "its bits are known";
 }
 
-TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
+TEST(Operations, NameTheKernelOfTheFirstFailingTensor) {
   const Case c = case_with_everything();
   CheckedRun judged = run_and_check(c, RunOptions{});
   for (TensorCheck& check : judged.outcome.checks)
@@ -87,7 +87,7 @@ TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
 }
 
 /// A law may run others than the case's own: "eager" of an attention that fails in "online".
-TEST(Operations, name_the_variant_of_the_run_that_failed) {
+TEST(Operations, NameTheVariantOfTheRunThatFailed) {
   Case c = case_with_everything();
   OperationScope scope;
   const CheckedRun right = run_and_check(c, RunOptions{});
@@ -104,7 +104,7 @@ TEST(Operations, name_the_variant_of_the_run_that_failed) {
   EXPECT_EQ(scope.failing_kernel(right.outcome.checks), "");
 }
 
-TEST(Operations, stand_beyond_every_limit_where_a_ratio_is_no_number) {
+TEST(Operations, StandBeyondEveryLimitWhereARatioIsNoNumber) {
   const Case c = small_case();
   const OperationScope scope;
   CheckedRun judged = run_and_check(c, RunOptions{});
@@ -117,7 +117,7 @@ TEST(Operations, stand_beyond_every_limit_where_a_ratio_is_no_number) {
             std::numeric_limits<double>::infinity());
 }
 
-TEST(Operations, read_what_a_stage_computed_for_itself) {
+TEST(Operations, ReadWhatAStageComputedForItself) {
   const Case c = case_with_everything();
   EXPECT_EQ(operations_reading(c, tap_name_of("w0/clip/coefficient")), (std::vector<std::string>{"clip_by_norm"}));
   EXPECT_EQ(operations_reading(c, tap_name_of("w0/m0/forward/ln.rstd")),
@@ -126,7 +126,7 @@ TEST(Operations, read_what_a_stage_computed_for_itself) {
 }
 
 /// dx of batch_norm needs both column sums in fp32; the gradients' taps hold them in the storage format.
-TEST(Operations, tell_whether_the_sums_that_batch_norm_read_are_seen) {
+TEST(Operations, TellWhetherTheSumsThatBatchNormReadAreSeen) {
   Case c = small_case();
   const Layer norm = layer_of("batch_norm", "bn", {{"statistics", std::string("micro_batch")}});
   c.model.layers.insert(c.model.layers.begin(), norm);
@@ -148,7 +148,7 @@ void double_gradients(Run& run) {
 }
 
 /// A loss that takes another factor than its own: what follows has other inputs, what came before has none.
-TEST(Operations, tell_what_changed_by_itself_from_what_had_other_inputs) {
+TEST(Operations, TellWhatChangedByItselfFromWhatHadOtherInputs) {
   const Case c = small_case();
   Stages stages = shipped_stages();
   stages.factor = double_gradients;
@@ -164,7 +164,7 @@ TEST(Operations, tell_what_changed_by_itself_from_what_had_other_inputs) {
 }
 
 /// Between fused stages nothing is tapped: what the last of them read shows where the first one reads.
-TEST(Operations, fused_with_others_have_the_inputs_of_all) {
+TEST(Operations, FusedWithOthersHaveTheInputsOfAll) {
   Case c = small_case();
   c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.5"}}});
   c.execution.kernels = {{"clip_decay_step", "multi_tensor"}, {"linear.weight_gradient", "into_buffer"}};
@@ -179,7 +179,7 @@ TEST(Operations, fused_with_others_have_the_inputs_of_all) {
 }
 
 /// A fused pass writes the taps of the operations that it stands for: what changes in it is its own.
-TEST(Operations, of_a_fused_pass_name_it_as_their_kernel) {
+TEST(Operations, OfAFusedPassNameItAsTheirKernel) {
   Case c = small_case();
   c.execution.kernels = {{"clip_decay_step", "multi_tensor"}};
   const auto records = operations_of(c, {});
@@ -188,7 +188,7 @@ TEST(Operations, of_a_fused_pass_name_it_as_their_kernel) {
 }
 
 /// A law may run a case by several kernels: what each of them read and wrote stands by itself.
-TEST(Operations, stand_once_a_variant) {
+TEST(Operations, StandOnceAVariant) {
   Case one = small_case(), other = one;
   other.execution.kernels = {{"linear.bias_gradient", "two_stage"}};
   OperationScope scope;
@@ -200,7 +200,7 @@ TEST(Operations, stand_once_a_variant) {
   EXPECT_EQ(variants, (std::vector<std::string>{"column_lanes", "two_stage"}));
 }
 
-TEST(Operations, are_those_of_runs_that_are_checked_while_the_scope_lives) {
+TEST(Operations, AreThoseOfRunsThatAreCheckedWhileTheScopeLives) {
   const Case c = small_case();
   run_and_check(c, RunOptions{});
   const OperationScope scope;

@@ -19,7 +19,7 @@ Fit fitted(Rounding rounding, Signs signs, int last) {
   return fit_power(addends, drift);
 }
 
-TEST(AccumulateStage, loses_nothing_with_one_addend) {
+TEST(AccumulateStage, LosesNothingWithOneAddend) {
   for (const Rounding rounding : {Rounding::fp32, Rounding::fp16, Rounding::bf16, Rounding::fp32_towards_zero}) {
     const StageDrift drift = accumulate_alone(rounding, Signs::random, 1, lanes, 1);
     EXPECT_EQ(drift.plain.relative(), 0);
@@ -29,7 +29,7 @@ TEST(AccumulateStage, loses_nothing_with_one_addend) {
   }
 }
 
-TEST(AccumulateStage, stays_inside_the_bound_of_any_order) {
+TEST(AccumulateStage, StaysInsideTheBoundOfAnyOrder) {
   // |error| <= ((1 + u)^(K - 1) - 1) sum of |addends|, and with one sign that sum is the exact value.
   for (const Rounding rounding : {Rounding::fp32, Rounding::fp16, Rounding::bf16}) {
     for (const int addends : {2, 3, 64, 1000}) {
@@ -41,7 +41,7 @@ TEST(AccumulateStage, stays_inside_the_bound_of_any_order) {
   }
 }
 
-TEST(AccumulateStage, keeps_a_compensated_sum_within_two_units) {
+TEST(AccumulateStage, KeepsACompensatedSumWithinTwoUnits) {
   // Kahan: |error| <= (2 u + O(K u^2)) sum of |addends|; with K u^2 far below u, three units hold it.
   const StageDrift drift = accumulate_alone(Rounding::fp32, Signs::same, 1 << 14, lanes, 3);
 
@@ -49,7 +49,7 @@ TEST(AccumulateStage, keeps_a_compensated_sum_within_two_units) {
   EXPECT_LE(drift.kahan.relative(), drift.plain.relative());
 }
 
-TEST(AccumulateStage, stagnates_where_the_addends_fall_below_half_an_ulp_of_the_sum) {
+TEST(AccumulateStage, StagnatesWhereTheAddendsFallBelowHalfAnUlpOfTheSum) {
   // Addends from 2^-8 to 2^-5 of one sign. bf16 loses the largest once the sum reaches 2^4: 256 ulp of 2^-4.
   const StageDrift before = accumulate_alone(Rounding::bf16, Signs::same, 64, lanes, 4);
   const StageDrift after = accumulate_alone(Rounding::bf16, Signs::same, 1 << 16, lanes, 4);
@@ -60,14 +60,14 @@ TEST(AccumulateStage, stagnates_where_the_addends_fall_below_half_an_ulp_of_the_
   EXPECT_EQ(accumulate_alone(Rounding::fp32, Signs::same, 1 << 16, lanes, 4).plain.lost, 0u);
 }
 
-TEST(AccumulateStage, drifts_without_bias_as_the_square_root_of_k) {
+TEST(AccumulateStage, DriftsWithoutBiasAsTheSquareRootOfK) {
   for (const Signs signs : {Signs::random, Signs::same}) {
     const Fit fit = fitted(Rounding::fp32, signs, 14);
     EXPECT_EQ(bias_verdict(fit), Status::pass) << fit.interval.low << " to " << fit.interval.high;
   }
 }
 
-TEST(AccumulateStage, drifts_with_a_bias_as_k_and_is_called_biased) {
+TEST(AccumulateStage, DriftsWithABiasAsKAndIsCalledBiased) {
   for (const Signs signs : {Signs::random, Signs::same}) {
     const Fit fit = fitted(Rounding::fp32_towards_zero, signs, 14);
     EXPECT_TRUE(fit.interval.holds(1)) << fit.interval.low << " to " << fit.interval.high;
@@ -76,7 +76,7 @@ TEST(AccumulateStage, drifts_with_a_bias_as_k_and_is_called_biased) {
   }
 }
 
-TEST(BiasVerdict, is_green_for_an_interval_below_one_alone) {
+TEST(BiasVerdict, IsGreenForAnIntervalBelowOneAlone) {
   EXPECT_EQ(bias_verdict({0.5, 0, {0.4, 0.6}, 9}), Status::pass);
   EXPECT_EQ(bias_verdict({0.7, 0, {0.6, 0.8}, 9}), Status::pass);
   EXPECT_EQ(bias_verdict({0.8, 0, {0.6, 1.0}, 9}), Status::fail);
@@ -85,7 +85,7 @@ TEST(BiasVerdict, is_green_for_an_interval_below_one_alone) {
   EXPECT_EQ(bias_verdict(fit_line({}, {})), Status::vacuous);
 }
 
-TEST(BufferCurve, is_fitted_from_sixteen_addends_up_to_the_first_lost_one) {
+TEST(BufferCurve, IsFittedFromSixteenAddendsUpToTheFirstLostOne) {
   BufferCurve curve{Rounding::fp32, Signs::same, BufferKind::plain, {1, 4, 16, 64, 256, 1024}, {9, 9, 4, 8, 64, 1}};
 
   fit_below_stagnation(curve, {0, 0, 0, 0, 5, 0});

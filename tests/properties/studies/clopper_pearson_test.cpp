@@ -25,7 +25,7 @@ long double at_most(std::uint64_t k, std::uint64_t n, long double p) {
   return sum;
 }
 
-TEST(ClopperPearson, gives_the_closed_form_without_an_event_and_with_nothing_else) {
+TEST(ClopperPearson, GivesTheClosedFormWithoutAnEventAndWithNothingElse) {
   for (const std::uint64_t n : {1u, 2u, 10u, 300u, 10000u}) {
     const long double root = std::pow(0.05L, 1.0L / static_cast<long double>(n));
 
@@ -34,7 +34,7 @@ TEST(ClopperPearson, gives_the_closed_form_without_an_event_and_with_nothing_els
   }
 }
 
-TEST(ClopperPearson, leaves_just_the_tail_beyond_its_limits) {
+TEST(ClopperPearson, LeavesJustTheTailBeyondItsLimits) {
   for (const std::uint64_t n : {3u, 20u, 200u}) {
     for (std::uint64_t k = 0; k < n; k += 1 + n / 7) {
       EXPECT_TRUE(same(1, at_most(k, n, clopper_pearson_upper(k, n)) + 0.95L)) << k << " of " << n;
@@ -45,7 +45,7 @@ TEST(ClopperPearson, leaves_just_the_tail_beyond_its_limits) {
   }
 }
 
-TEST(ClopperPearson, counts_events_and_their_absence_alike) {
+TEST(ClopperPearson, CountsEventsAndTheirAbsenceAlike) {
   for (std::uint64_t k = 0; k <= 12; ++k) {
     EXPECT_TRUE(
         same(clopper_pearson_upper(k, 12, 0.99), 1 - static_cast<long double>(clopper_pearson_lower(12 - k, 12, 0.99))))
@@ -53,14 +53,14 @@ TEST(ClopperPearson, counts_events_and_their_absence_alike) {
   }
 }
 
-TEST(ClopperPearson, knows_nothing_without_trials) {
+TEST(ClopperPearson, KnowsNothingWithoutTrials) {
   EXPECT_EQ(clopper_pearson_upper(0, 0), 1);
   EXPECT_EQ(clopper_pearson_lower(0, 0), 0);
   EXPECT_EQ(clopper_pearson_upper(5, 5), 1);
   EXPECT_EQ(clopper_pearson_lower(0, 5), 0);
 }
 
-TEST(ClopperPearson, refuses_more_events_than_trials) {
+TEST(ClopperPearson, RefusesMoreEventsThanTrials) {
   EXPECT_THROW(clopper_pearson_upper(6, 5), std::invalid_argument);
   EXPECT_THROW(clopper_pearson_lower(6, 5), std::invalid_argument);
 }

@@ -22,7 +22,7 @@ std::vector<double> power_of_each(const std::vector<double>& x, double factor, d
   return y;
 }
 
-TEST(Fit, recovers_a_planted_exponent_exactly_on_exact_data) {
+TEST(Fit, RecoversAPlantedExponentExactlyOnExactData) {
   const auto x = powers_of_four(9);
   for (const double exponent : {0.0, 0.5, 1.0, -1.5}) {
     const Fit fit = fit_power(x, power_of_each(x, 0x1p-24, exponent));
@@ -34,7 +34,7 @@ TEST(Fit, recovers_a_planted_exponent_exactly_on_exact_data) {
   }
 }
 
-TEST(Fit, has_the_interval_that_tables_give) {
+TEST(Fit, HasTheIntervalThatTablesGive) {
   // x = 1, 2, 3, y = 1, 3, 2: slope 1/2, residuals -1/2, 1, -1/2; t(0.975, 1) = tan(0.475 pi).
   const Fit fit = fit_line({1, 2, 3}, {1, 3, 2});
   const double half = std::tan(0.475 * std::acos(-1.0)) * std::sqrt(1.5 / 2);
@@ -44,7 +44,7 @@ TEST(Fit, has_the_interval_that_tables_give) {
   EXPECT_LE(std::fabs(fit.interval.low - (0.5 - half)), half * 0x1p-40);
 }
 
-TEST(Fit, holds_the_true_slope_about_as_often_as_it_says) {
+TEST(Fit, HoldsTheTrueSlopeAboutAsOftenAsItSays) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> noise;
   constexpr int studies = 2000;
@@ -59,7 +59,7 @@ TEST(Fit, holds_the_true_slope_about_as_often_as_it_says) {
   EXPECT_LE(std::fabs(held - expected), 6 * deviation);
 }
 
-TEST(Fit, knows_nothing_from_one_point_and_no_spread_from_two) {
+TEST(Fit, KnowsNothingFromOnePointAndNoSpreadFromTwo) {
   EXPECT_TRUE(std::isnan(fit_line({1}, {1}).slope));
   EXPECT_TRUE(std::isnan(fit_line({2, 2, 2}, {1, 2, 3}).slope));
   EXPECT_FALSE(fit_line({1}, {1}).interval.holds(1));
@@ -67,14 +67,14 @@ TEST(Fit, knows_nothing_from_one_point_and_no_spread_from_two) {
   EXPECT_EQ(fit_line({1, 2}, {1, 3}).interval.high, std::numeric_limits<double>::infinity());
 }
 
-TEST(Fit, leaves_out_what_has_no_logarithm) {
+TEST(Fit, LeavesOutWhatHasNoLogarithm) {
   const Fit fit = fit_power({1, 4, 16, 64, 0}, {0, 2, 4, 8, 1});
 
   EXPECT_EQ(fit.slope, 0.5);
   EXPECT_EQ(fit.points, 3u);
 }
 
-TEST(Mean, has_the_interval_that_tables_give) {
+TEST(Mean, HasTheIntervalThatTablesGive) {
   // 1 and 3: s = √2, s / √n = 1; t(0.975, 1) = tan(0.475 pi).
   const Mean mean = mean_of({1, 3});
   const double half = std::tan(0.475 * std::acos(-1.0));
@@ -86,7 +86,7 @@ TEST(Mean, has_the_interval_that_tables_give) {
   EXPECT_FALSE(mean_of({}).interval.holds(0));
 }
 
-TEST(RootMeanSquareInterval, narrows_with_samples_and_holds_the_truth) {
+TEST(RootMeanSquareInterval, NarrowsWithSamplesAndHoldsTheTruth) {
   const Interval few = root_mean_square_interval(1, 4), many = root_mean_square_interval(1, 400);
 
   EXPECT_TRUE(few.holds(1) && many.holds(1));

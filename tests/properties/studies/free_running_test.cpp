@@ -9,7 +9,7 @@
 namespace tally::free_running_test {
 namespace {
 
-TEST(StepsCase, is_valid_and_differs_by_seed_alone) {
+TEST(StepsCase, IsValidAndDiffersBySeedAlone) {
   const Case c = steps_case(Dtype::fp16, 3, 1);
 
   EXPECT_TRUE(validate(c).empty());
@@ -18,7 +18,7 @@ TEST(StepsCase, is_valid_and_differs_by_seed_alone) {
   EXPECT_FALSE(steps_case(Dtype::fp16, 3, 2).tensors.at("fc1.weight") == c.tensors.at("fc1.weight"));
 }
 
-TEST(FreeRun, holds_one_entry_a_window_and_stays_inside_the_local_bounds) {
+TEST(FreeRun, HoldsOneEntryAWindowAndStaysInsideTheLocalBounds) {
   const FreeRun run = free_run(steps_case(Dtype::fp32, 3, 1), {});
 
   for (const auto* series : {&run.drift, &run.distance, &run.local}) EXPECT_EQ(series->size(), 3u);
@@ -27,7 +27,7 @@ TEST(FreeRun, holds_one_entry_a_window_and_stays_inside_the_local_bounds) {
   for (std::size_t w = 0; w < 3; ++w) EXPECT_GT(run.distance[w], run.drift[w]);  // it moves less than its size
 }
 
-TEST(FreeRun, follows_each_window_more_closely_than_one_step_is_long) {
+TEST(FreeRun, FollowsEachWindowMoreCloselyThanOneStepIsLong) {
   const Case c = steps_case(Dtype::fp32, 3, 1);
   const auto exact = oracle::trajectory<long double>(c, oracle::Branch::accumulated);
 
@@ -43,14 +43,14 @@ TEST(FreeRun, follows_each_window_more_closely_than_one_step_is_long) {
   }
 }
 
-TEST(FreeRun, drifts_further_in_half_than_in_single) {
+TEST(FreeRun, DriftsFurtherInHalfThanInSingle) {
   const FreeRun single = free_run(steps_case(Dtype::fp32, 2, 1), {}),
                 half = free_run(steps_case(Dtype::fp16, 2, 1), {});
 
   for (std::size_t w = 0; w < 2; ++w) EXPECT_GT(half.drift[w], single.drift[w]);
 }
 
-TEST(FreeRun, comes_back_from_its_numbers) {
+TEST(FreeRun, ComesBackFromItsNumbers) {
   FreeRun run{{1, 2}, {3, 4}, {5, 6}, 7, 8};
 
   EXPECT_EQ(FreeRun::of(run.numbers()).numbers(), run.numbers());

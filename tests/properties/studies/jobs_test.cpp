@@ -17,7 +17,7 @@ StudyOptions with_processes(int processes) {
 
 std::string title(std::size_t i) { return "part " + std::to_string(i); }
 
-TEST(Jobs, answer_the_same_whatever_the_number_of_processes) {
+TEST(Jobs, AnswerTheSameWhateverTheNumberOfProcesses) {
   const auto job = [](std::size_t i) {
     return Numbers{static_cast<double>(i) / 3, std::numeric_limits<double>::infinity()};
   };
@@ -28,7 +28,7 @@ TEST(Jobs, answer_the_same_whatever_the_number_of_processes) {
   EXPECT_EQ(alone[4][0], 4.0 / 3);
 }
 
-TEST(Jobs, name_the_part_that_broke) {
+TEST(Jobs, NameThePartThatBroke) {
   const auto job = [](std::size_t i) -> Numbers {
     if (i == 2) throw std::runtime_error("no more numbers");
     return {};
@@ -41,7 +41,7 @@ TEST(Jobs, name_the_part_that_broke) {
   }
 }
 
-TEST(Jobs, stop_when_they_are_interrupted) {
+TEST(Jobs, StopWhenTheyAreInterrupted) {
   const std::atomic<bool> stop{true};
   StudyOptions options = with_processes(1);
   options.interrupted = &stop;

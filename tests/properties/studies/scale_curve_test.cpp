@@ -28,7 +28,7 @@ ScaleCurve curve_of(double least, double most) {
   return scale_curves(parts, answers).at(0);
 }
 
-TEST(ScaleCurve, derives_the_window_that_it_measures) {
+TEST(ScaleCurve, DerivesTheWindowThatItMeasures) {
   const ScaleCurve curve = curve_of(0x1p-20, 0.75);  // 2^-14 / 2^-20 = 2^6 is inside; 2^16 * 0.75 is, 2^17 * 0.75 not
 
   EXPECT_EQ(curve.derived.from, 0x1p6);
@@ -39,14 +39,14 @@ TEST(ScaleCurve, derives_the_window_that_it_measures) {
   EXPECT_FALSE(curve.derived.holds(0x1p17));
 }
 
-TEST(ScaleCurve, leaves_out_a_scale_that_reaches_the_largest_number) {
+TEST(ScaleCurve, LeavesOutAScaleThatReachesTheLargestNumber) {
   const ScaleCurve curve = curve_of(0x1p-14, 65504 * 0x1p-4);  // 2^4 * most is 65504 itself: S < 65504 / most
 
   EXPECT_EQ(curve.derived.from, 1);
   EXPECT_EQ(curve.derived.to, 0x1p3);
 }
 
-TEST(ScaleCurve, has_no_window_where_the_magnitudes_span_more_than_the_format) {
+TEST(ScaleCurve, HasNoWindowWhereTheMagnitudesSpanMoreThanTheFormat) {
   const ScaleCurve curve = curve_of(0x1p-40, 1);
 
   EXPECT_TRUE(curve.derived.empty());

@@ -7,7 +7,7 @@
 namespace tally::stage_rounding_test {
 namespace {
 
-TEST(InUlps, counts_units_in_the_last_place_of_the_format) {
+TEST(InUlps, CountsUnitsInTheLastPlaceOfTheFormat) {
   EXPECT_EQ(in_ulps(0x1p-23, 1.5, Dtype::fp32), 1);
   EXPECT_EQ(in_ulps(0x1p-11, 1, Dtype::fp16), 0.5);
   EXPECT_EQ(in_ulps(0x1p-7, 2, Dtype::bf16), 0.5);
@@ -21,7 +21,7 @@ std::map<std::string, StageRounding> roundings(Dtype storage) {
   return stage_roundings(trace, local_lens(c, trace));
 }
 
-TEST(StageRounding, finds_every_stage_that_computes_inside_its_bound) {
+TEST(StageRounding, FindsEveryStageThatComputesInsideItsBound) {
   const auto stages = roundings(Dtype::fp16);
 
   for (const char* stage : {"cast", "forward", "loss", "backward", "accumulate", "unscale", "optimizer"}) {
@@ -32,14 +32,14 @@ TEST(StageRounding, finds_every_stage_that_computes_inside_its_bound) {
   EXPECT_LE(stages.at("cast").ulps, 0.5);
 }
 
-TEST(StageRounding, knows_that_a_copy_in_the_same_format_rounds_nothing) {
+TEST(StageRounding, KnowsThatACopyInTheSameFormatRoundsNothing) {
   const auto stages = roundings(Dtype::fp32);
 
   EXPECT_EQ(stages.at("cast").relative_error, 0);
   EXPECT_GT(stages.at("accumulate").relative_error, 0);
 }
 
-TEST(SweepCase, is_the_same_in_every_format) {
+TEST(SweepCase, IsTheSameInEveryFormat) {
   ASSERT_FALSE(sweep_problems().empty());
   for (const SweepProblem& problem : sweep_problems()) {
     const Case wide = sweep_case(problem, Dtype::fp32, 8, 2, 3);

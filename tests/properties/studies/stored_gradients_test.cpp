@@ -14,7 +14,7 @@ StoredGradients at_scale(Dtype storage, double scale) {
   return stored_gradients(c, run(c), scale);
 }
 
-TEST(StoredGradients, of_small_signals_leave_the_range_of_half_without_a_scale) {
+TEST(StoredGradients, OfSmallSignalsLeaveTheRangeOfHalfWithoutAScale) {
   const StoredGradients found = at_scale(Dtype::fp16, 1);
 
   EXPECT_GT(found.subnormal, 0);
@@ -25,14 +25,14 @@ TEST(StoredGradients, of_small_signals_leave_the_range_of_half_without_a_scale) 
   EXPECT_EQ(found.failing, 0);
 }
 
-TEST(StoredGradients, stay_in_range_in_single) {
+TEST(StoredGradients, StayInRangeInSingle) {
   const StoredGradients found = at_scale(Dtype::fp32, 1);
 
   EXPECT_EQ(found.flushed + found.subnormal + found.non_finite + found.skipped, 0);
   EXPECT_LE(found.drift, at_scale(Dtype::fp16, 1).drift);
 }
 
-TEST(StoredGradients, overflow_and_skip_the_window_under_a_scale_that_is_too_large) {
+TEST(StoredGradients, OverflowAndSkipTheWindowUnderAScaleThatIsTooLarge) {
   const double most = at_scale(Dtype::fp16, 1).most;
   double scale = 1;
   while (scale * most < 2 * 65504) scale *= 2;
@@ -43,7 +43,7 @@ TEST(StoredGradients, overflow_and_skip_the_window_under_a_scale_that_is_too_lar
   EXPECT_EQ(found.skipped, 1);
 }
 
-TEST(StoredGradients, come_back_from_their_numbers) {
+TEST(StoredGradients, ComeBackFromTheirNumbers) {
   const StoredGradients found = at_scale(Dtype::fp16, 1);
 
   EXPECT_EQ(StoredGradients::of(found.numbers()).numbers(), found.numbers());

@@ -30,7 +30,7 @@ StudyOptions little(int processes) {
 
 class EveryStudy : public testing::TestWithParam<const StudyRunner*> {};
 
-TEST_P(EveryStudy, fills_a_whole_document_the_same_for_any_number_of_processes) {
+TEST_P(EveryStudy, FillsAWholeDocumentTheSameForAnyNumberOfProcesses) {
   const Study study = run_study(*GetParam(), little(2));
   const std::string json = to_json(study);
 
@@ -42,7 +42,7 @@ TEST_P(EveryStudy, fills_a_whole_document_the_same_for_any_number_of_processes) 
   EXPECT_TRUE(to_json(run_study(*GetParam(), little(1))) == json);
 }
 
-TEST_P(EveryStudy, ends_with_a_marked_document_when_it_is_interrupted) {
+TEST_P(EveryStudy, EndsWithAMarkedDocumentWhenItIsInterrupted) {
   const std::atomic<bool> stop{true};
   StudyOptions options = little(1);
   options.interrupted = &stop;
@@ -54,7 +54,7 @@ TEST_P(EveryStudy, ends_with_a_marked_document_when_it_is_interrupted) {
   EXPECT_NO_THROW(study_of_json(to_json(study)));
 }
 
-TEST(DriftSweeps, fail_on_a_subject_that_overwrites_its_buffer) {
+TEST(DriftSweeps, FailOnASubjectThatOverwritesItsBuffer) {
   StudyOptions options = little(2);
   options.subject.stages = &find_fault("overwrite-not-add")->stages();
   for (const char* name : {"loss_scale", "micro_batches", "precision", "steps"}) {

@@ -29,7 +29,7 @@ CampaignOptions three_cases() {
   return options;
 }
 
-TEST(LawThatCannotFail, is_known_by_a_control_that_never_differs) {
+TEST(LawThatCannotFail, IsKnownByAControlThatNeverDiffers) {
   const TaskResult result = run_law_task(law_of(nullptr), Dtype::fp32, three_cases());
   ASSERT_EQ(result.cases.size(), 3u);
   EXPECT_FALSE(result.control_differs);
@@ -41,11 +41,11 @@ TEST(LawThatCannotFail, is_known_by_a_control_that_never_differs) {
   EXPECT_TRUE(control_is_missing(record));
 }
 
-TEST(LawThatNeverRuns, is_an_error_and_no_silence_where_its_shape_throws) {
+TEST(LawThatNeverRuns, IsAnErrorAndNoSilenceWhereItsShapeThrows) {
   EXPECT_THROW(run_law_task(law_of(breaks), Dtype::fp32, three_cases()), std::logic_error);
 }
 
-TEST(LawThatNeverRuns, is_refused_where_no_law_has_the_name) {
+TEST(LawThatNeverRuns, IsRefusedWhereNoLawHasTheName) {
   CampaignOptions options = three_cases();
   for (const char* laws : {"no_such_law", "exact_lane,no_such_law", "no_such_law,exact_lane"}) {
     options.law_glob = laws;

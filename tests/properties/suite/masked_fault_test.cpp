@@ -25,7 +25,7 @@ double distance(const Tensor& a, const Tensor& b) {
   return std::sqrt(squares);
 }
 
-TEST(MaskedFault, a_factor_is_named_where_an_active_clip_hides_it) {
+TEST(MaskedFault, AFactorIsNamedWhereAnActiveClipHidesIt) {
   Plan plan = small_plan();
   plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.0078125"}}});
   const Case c = case_of(plan);
@@ -39,7 +39,7 @@ TEST(MaskedFault, a_factor_is_named_where_an_active_clip_hides_it) {
   EXPECT_EQ(first_failing_stage(faulty.outcome), "loss");
 }
 
-TEST(MaskedFault, a_factor_is_named_where_adam_hides_it_to_the_last_bit) {
+TEST(MaskedFault, AFactorIsNamedWhereAdamHidesItToTheLastBit) {
   Plan plan = small_plan();
   plan.recipe.optimizer = choice("optimizer", "adam", {{"eps", Decimal{"1e-30"}}});
   const Case c = case_of(plan);
@@ -50,7 +50,7 @@ TEST(MaskedFault, a_factor_is_named_where_adam_hides_it_to_the_last_bit) {
   EXPECT_EQ(first_failing_stage(faulty.outcome), "loss");
 }
 
-TEST(MaskedFault, two_runs_full_of_nan_are_not_equal) {
+TEST(MaskedFault, TwoRunsFullOfNanAreNotEqual) {
   Plan plan = small_plan();
   plan.loss = choice("loss", "mse", {{"item_weights", true}});
   plan.empty_micro_batch = true;
@@ -60,7 +60,7 @@ TEST(MaskedFault, two_runs_full_of_nan_are_not_equal) {
   EXPECT_EQ(first_failing_stage(outcome), "loss");
 }
 
-TEST(MaskedFault, running_values_are_judged_where_loss_and_gradient_are_right) {
+TEST(MaskedFault, RunningValuesAreJudgedWhereLossAndGradientAreRight) {
   Plan plan = small_plan();
   plan.hidden.insert(plan.hidden.begin() + 1,
                      layer("batch_norm", "norm1", {{"statistics", std::string("micro_batch")}}));

@@ -21,7 +21,7 @@ Case with_identical_micro_batches(Plan plan) {
   return c;
 }
 
-TEST(VacuousComparison, two_dead_runs_that_agree_are_no_pass) {
+TEST(VacuousComparison, TwoDeadRunsThatAgreeAreNoPass) {
   Plan plan = small_plan();
   plan.loss = choice("loss", "mse", {{"item_weights", true}});
   Case c = case_of(plan);
@@ -35,34 +35,34 @@ TEST(VacuousComparison, two_dead_runs_that_agree_are_no_pass) {
   EXPECT_EQ(outcome_under("partition_equals_full_batch", c).status, Status::pass);
 }
 
-TEST(VacuousComparison, identical_micro_batches_say_nothing_of_their_order) {
+TEST(VacuousComparison, IdenticalMicroBatchesSayNothingOfTheirOrder) {
   Case c = with_identical_micro_batches(small_plan());
   EXPECT_EQ(outcome_under("permuted_micro_batches", c).status, Status::vacuous);
   c = with_other_input(c);
   EXPECT_EQ(outcome_under("permuted_micro_batches", c).status, Status::pass);
 }
 
-TEST(VacuousComparison, equal_items_say_nothing_of_their_weights) {
+TEST(VacuousComparison, EqualItemsSayNothingOfTheirWeights) {
   Plan plan = small_plan();
   EXPECT_EQ(outcome_under("unequal_items_are_weighted", case_of(plan)).status, Status::pass);
   plan.windows = {{2, 2}};
   EXPECT_EQ(outcome_under("unequal_items_are_weighted", case_of(plan)).status, Status::vacuous);
 }
 
-TEST(VacuousComparison, one_micro_batch_says_nothing_of_the_cut) {
+TEST(VacuousComparison, OneMicroBatchSaysNothingOfTheCut) {
   Plan plan = small_plan();
   plan.windows = {{5}};
   EXPECT_EQ(outcome_under("partition_equals_full_batch", case_of(plan)).status, Status::vacuous);
 }
 
-TEST(VacuousComparison, an_empty_selection_fails) {
+TEST(VacuousComparison, AnEmptySelectionFails) {
   const Trace trace = run(case_of(small_plan()));
   Outcome outcome;
   require_equal_bits(outcome, trace, trace, {"all_reduce"}, "two runs differ");
   EXPECT_EQ(settled(std::move(outcome)).status, Status::fail);
 }
 
-TEST(VacuousComparison, a_subject_that_shows_its_loss_alone_is_not_run) {
+TEST(VacuousComparison, ASubjectThatShowsItsLossAloneIsNotRun) {
   const Case c = case_of(small_plan());
   const Trace whole = run(c);
   Trace loss;
@@ -75,7 +75,7 @@ TEST(VacuousComparison, a_subject_that_shows_its_loss_alone_is_not_run) {
   EXPECT_EQ(settled(std::move(outcome)).status, Status::not_run);
 }
 
-TEST(VacuousComparison, a_bound_above_the_signal_is_no_pass) {
+TEST(VacuousComparison, ABoundAboveTheSignalIsNoPass) {
   TensorCheck check;
   check.status = Status::vacuous;
   Outcome outcome;

@@ -24,14 +24,14 @@ std::vector<TriggerRecord> records_without(const std::vector<std::pair<std::stri
   return records;
 }
 
-TEST(Pairs, are_all_seen_where_every_one_was_shown) {
+TEST(Pairs, AreAllSeenWhereEveryOneWasShown) {
   const PairsRecord pairs = pairs_of(records_without({}));
   EXPECT_GT(pairs.seen, 0u);
   EXPECT_EQ(pairs.refused, 0u);
   EXPECT_TRUE(pairs.unseen.empty());
 }
 
-TEST(Pairs, that_no_run_showed_are_refused_by_a_rule_or_named) {
+TEST(Pairs, ThatNoRunShowedAreRefusedByARuleOrNamed) {
   const PairsRecord pairs = pairs_of(records_without(
       {{"ranks, communicate = running_total", "ranks, sharding = optimizer"}, {"layer rms_norm", "optimizer adam"}}));
   EXPECT_EQ(pairs.refused, 1u);
@@ -40,7 +40,7 @@ TEST(Pairs, that_no_run_showed_are_refused_by_a_rule_or_named) {
                                        " pairs of settings stood together, rules keep 1 more apart");
 }
 
-TEST(Pairs, are_counted_of_a_whole_default_campaign_alone) {
+TEST(Pairs, AreCountedOfAWholeDefaultCampaignAlone) {
   Results results;
   results.triggers = records_without({});
   count_pairs(results);

@@ -39,7 +39,7 @@ bool is_size(const Contract& contract, const Option& option) {
   return contract.section == "layer" && option.type == OptionType::integer;
 }
 
-TEST(OptionValues, are_three_for_every_option_that_has_as_many) {
+TEST(OptionValues, AreThreeForEveryOptionThatHasAsMany) {
   ASSERT_FALSE(all_contracts().empty());
   for (const Contract* contract : all_contracts()) {
     for (const Option& option : contract->options) {
@@ -57,7 +57,7 @@ TEST(OptionValues, are_three_for_every_option_that_has_as_many) {
   }
 }
 
-TEST(OptionValues, hold_zero_where_it_is_legal_and_no_value_out_of_range) {
+TEST(OptionValues, HoldZeroWhereItIsLegalAndNoValueOutOfRange) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(names_of(*find_contract("optimizer", "adam"), "beta1"), (Names{"0.9", "0", "0.5"}));
   EXPECT_EQ(names_of(*find_contract("clip", "global_norm"), "epsilon"), (Names{"1e-06", "0", "1e-04", "1e-08"}));
@@ -69,7 +69,7 @@ TEST(OptionValues, hold_zero_where_it_is_legal_and_no_value_out_of_range) {
 }
 
 /// A contract that no list knows.
-TEST(OptionValues, of_a_new_option_of_a_new_kind_need_no_list) {
+TEST(OptionValues, OfANewOptionOfANewKindNeedNoList) {
   const Contract contract{.section = "clip",
                           .kind = "by_percentile",
                           .options = {{.name = "share",
@@ -79,7 +79,7 @@ TEST(OptionValues, of_a_new_option_of_a_new_kind_need_no_list) {
   EXPECT_EQ(names_of(contract, "share"), (std::vector<std::string>{"1", "0.5", "0.25"}));
 }
 
-TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
+TEST(DrawnOptions, LeaveEveryCaseLegalAndReachEveryValue) {
   std::set<std::string> missing;
   for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
     if (record.kind == "option") missing.insert(record.name);
@@ -100,7 +100,7 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
   EXPECT_TRUE(missing.empty()) << *missing.begin() << " and " << missing.size() - 1 << " more";
 }
 
-TEST(Reach, demands_every_size_around_its_edges_and_beside_every_word) {
+TEST(Reach, DemandsEverySizeAroundItsEdgesAndBesideEveryWord) {
   std::set<std::string> sizes;
   for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
     if (record.kind == "size") sizes.insert(record.name);
@@ -109,7 +109,7 @@ TEST(Reach, demands_every_size_around_its_edges_and_beside_every_word) {
     EXPECT_TRUE(sizes.contains(name)) << name;
 }
 
-TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {
+TEST(Coverage, CountsPathsOfTheScopesExecutorAlone) {
   const Plan plan = random_plan(Dtype::fp32)(rc::Random(5), 20).value();
   const Case c = case_of(plan);
   const CoverageScope scope(c);

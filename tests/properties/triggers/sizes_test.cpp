@@ -13,12 +13,12 @@ namespace {
 
 std::vector<std::int64_t> none(const Case&) { return {}; }
 
-TEST(DeclaredSizes, of_the_program_contradict_nothing) {
+TEST(DeclaredSizes, OfTheProgramContradictNothing) {
   for (const std::string& found : contradictions(declared_sizes(), size_edges())) ADD_FAILURE() << found;
   EXPECT_GE(declared_sizes().size(), 5u);
 }
 
-TEST(DeclaredSizes, that_contradict_are_named_with_both_places) {
+TEST(DeclaredSizes, ThatContradictAreNamedWithBothPlaces) {
   const std::vector<DeclaredSize> sizes{{.name = "ranks", .least = 1, .most = 8, .in = none, .declared_at = "a.cpp:1"},
                                         {.name = "ranks", .least = 0, .most = 9, .in = none, .declared_at = "b.cpp:2"}};
   const std::vector<SizeEdge> edges{{"ranks", 4, "half", "", "c.cpp:3"},
@@ -34,7 +34,7 @@ TEST(DeclaredSizes, that_contradict_are_named_with_both_places) {
                 "f.cpp:6: an edge of 'ranks' at 2 beside 'reduce.colour', which is no key of execution.ranks"}));
 }
 
-TEST(DeclaredSizes, are_drawn_below_at_and_above_every_edge) {
+TEST(DeclaredSizes, AreDrawnBelowAtAndAboveEveryEdge) {
   ASSERT_FALSE(declared_sizes().empty());
   for (const DeclaredSize& size : declared_sizes()) {
     const std::vector<std::int64_t> wanted = values_around_edges(size.name);
@@ -46,7 +46,7 @@ TEST(DeclaredSizes, are_drawn_below_at_and_above_every_edge) {
   }
 }
 
-TEST(DeclaredSizes, are_drawn_no_larger_than_asked_for) {
+TEST(DeclaredSizes, AreDrawnNoLargerThanAskedFor) {
   executor::Schedule random(3);
   for (int i = 0; i < 200; ++i) {
     const std::int64_t keys = drawn_size("keys of a sequence", random, 9, 2);
@@ -55,7 +55,7 @@ TEST(DeclaredSizes, are_drawn_no_larger_than_asked_for) {
   EXPECT_THROW(drawn_size("toes of a foot", random, 9), std::logic_error);
 }
 
-TEST(DeclaredSizes, have_the_edges_of_a_block_of_keys) {
+TEST(DeclaredSizes, HaveTheEdgesOfABlockOfKeys) {
   const auto values = values_around_edges("keys of a sliding window");
   for (const std::int64_t value : {1, 2, 3, 15, 16, 17}) EXPECT_TRUE(std::ranges::count(values, value)) << value;
 }

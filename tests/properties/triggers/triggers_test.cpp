@@ -44,7 +44,7 @@ void expect_shown_by(const std::string& trigger, const std::function<void(Plan&)
   EXPECT_TRUE(shown(case_of(plan)).contains(trigger)) << trigger;
 }
 
-TEST(Triggers, have_names_of_their_own_and_a_way_to_be_seen) {
+TEST(Triggers, HaveNamesOfTheirOwnAndAWayToBeSeen) {
   std::set<std::string> names;
   for (const Trigger& t : triggers()) {
     EXPECT_TRUE(names.insert(t.name).second) << t.name;
@@ -54,7 +54,7 @@ TEST(Triggers, have_names_of_their_own_and_a_way_to_be_seen) {
   EXPECT_GE(names.size(), 60u);
 }
 
-TEST(Triggers, of_items_follow_the_cut) {
+TEST(Triggers, OfItemsFollowTheCut) {
   expect_shown_by("unequal n_k", [](Plan& p) { p.windows = {{2, 3}}; });
   expect_shown_by("K = 1", [](Plan& p) { p.windows = {{2}}; });
   expect_shown_by("K = 3", [](Plan& p) { p.windows = {{2, 2, 2}}; });
@@ -65,14 +65,14 @@ TEST(Triggers, of_items_follow_the_cut) {
   });
 }
 
-TEST(Triggers, of_windows_follow_the_epochs_end) {
+TEST(Triggers, OfWindowsFollowTheEpochsEnd) {
   expect_shown_by("three steps or more", [](Plan& p) { p.windows = {{2}, {2}, {2}}; });
   expect_shown_by("one micro-batch left over", [](Plan& p) { p.windows = {{2, 2, 2}, {2}}; });
   expect_shown_by("K - 1 micro-batches left over", [](Plan& p) { p.windows = {{2, 2, 2}, {2, 2}}; });
   expect_shown_by("K grows from window to window", [](Plan& p) { p.windows = {{2}, {2, 2}}; });
 }
 
-TEST(Triggers, of_the_clip_follow_the_norm_that_the_run_found) {
+TEST(Triggers, OfTheClipFollowTheNormThatTheRunFound) {
   const auto limit = [](const char* most) {
     return [most](Plan& p) { p.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{most}}}); };
   };
@@ -83,7 +83,7 @@ TEST(Triggers, of_the_clip_follow_the_norm_that_the_run_found) {
   });
 }
 
-TEST(Triggers, of_the_scale_follow_what_the_scaler_did) {
+TEST(Triggers, OfTheScaleFollowWhatTheScalerDid) {
   const auto dynamic = [](const char* initial) {
     return choice("loss_scale", "dynamic", {{"initial", Decimal{initial}}, {"growth_interval", std::int64_t{1}}});
   };
@@ -98,7 +98,7 @@ TEST(Triggers, of_the_scale_follow_what_the_scaler_did) {
   });
 }
 
-TEST(Triggers, of_values_follow_the_bits_of_x) {
+TEST(Triggers, OfValuesFollowTheBitsOfX) {
   const auto values = [](const char* family) { return [family](Plan& p) { p.values = family; }; };
   expect_shown_by("negative zero", values("zeros_signed"));
   expect_shown_by("subnormal input", values("tiny"));
@@ -113,7 +113,7 @@ std::size_t place_of_setting(const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(settings(), name, &CaseSetting::name) - settings().begin());
 }
 
-TEST(Coverage, counts_a_case_once_and_pairs_by_run) {
+TEST(Coverage, CountsACaseOnceAndPairsByRun) {
   Coverage coverage;
   const std::size_t adam = place_of_setting("optimizer adam"), relu = place_of_setting("layer relu"),
                     mse = place_of_setting("loss mse"), sgd = place_of_setting("optimizer sgd");
@@ -132,7 +132,7 @@ TEST(Coverage, counts_a_case_once_and_pairs_by_run) {
   EXPECT_THROW(coverage.note("no such trigger"), std::logic_error);
 }
 
-TEST(Coverage, collects_judged_runs_inside_a_scope_alone) {
+TEST(Coverage, CollectsJudgedRunsInsideAScopeAlone) {
   const Case c = case_of(small_plan());
   run_and_check(c, RunOptions{});
   const CoverageScope scope(c);

@@ -27,7 +27,7 @@ std::vector<HowRun> in_low(const VaryRuns& runs) {
   return found;
 }
 
-TEST(AskedRuns, asks_for_the_whole_batch_before_all_else_and_for_little_at_a_time) {
+TEST(AskedRuns, AsksForTheWholeBatchBeforeAllElseAndForLittleAtATime) {
   VaryRuns runs = samples::nothing_run(loop_of("right"));
   VaryReport report = vary_verdict(runs);
 
@@ -39,7 +39,7 @@ TEST(AskedRuns, asks_for_the_whole_batch_before_all_else_and_for_little_at_a_tim
   EXPECT_EQ(report.asks.runs, std::vector<HowRun>{moved});
 }
 
-TEST(AskedRuns, of_a_right_loop_asks_for_each_partition_once_and_for_the_drift_of_the_finest) {
+TEST(AskedRuns, OfARightLoopAsksForEachPartitionOnceAndForTheDriftOfTheFinest) {
   VaryRuns runs;
   const VaryReport report = judged(loop_of("right"), runs);
 
@@ -50,7 +50,7 @@ TEST(AskedRuns, of_a_right_loop_asks_for_each_partition_once_and_for_the_drift_o
   EXPECT_EQ(*report.gaps.back().in_low, report.drift());
 }
 
-TEST(AskedRuns, asks_for_the_low_precision_where_half_ulps_of_the_whole_explain_too_little) {
+TEST(AskedRuns, AsksForTheLowPrecisionWhereHalfUlpsOfTheWholeExplainTooLittle) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
   const HowRun coarsest{.sizes = {4, 4}, .precision = "float32"};
@@ -66,7 +66,7 @@ TEST(AskedRuns, asks_for_the_low_precision_where_half_ulps_of_the_whole_explain_
   EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "whether a decision was turned";
 }
 
-TEST(AskedRuns, asks_for_the_whole_batch_again_before_anything_is_held_against_a_loop) {
+TEST(AskedRuns, AsksForTheWholeBatchAgainBeforeAnythingIsHeldAgainstALoop) {
   VaryRuns wrong;
   EXPECT_EQ(judged(loop_of("mean of means"), wrong).verdict, "fail");
   EXPECT_EQ(run_in(wrong, again).how, again);
@@ -79,7 +79,7 @@ TEST(AskedRuns, asks_for_the_whole_batch_again_before_anything_is_held_against_a
   EXPECT_EQ(vary_verdict(far).asks.runs, std::vector<HowRun>{again}) << "noise that hides so much may be none";
 }
 
-TEST(AskedRuns, asks_whether_the_whole_batch_is_finite_where_the_low_precision_is_not) {
+TEST(AskedRuns, AsksWhetherTheWholeBatchIsFiniteWhereTheLowPrecisionIsNot) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
   run_in(runs, {.sizes = single_rows, .precision = "float32"}).tensors[0].max = std::nan("");
@@ -96,7 +96,7 @@ TEST(AskedRuns, asks_whether_the_whole_batch_is_finite_where_the_low_precision_i
   EXPECT_TRUE(has(vary_verdict(both).notes.front(), "not finite in float32 either"));
 }
 
-TEST(AskedRuns, of_a_loop_of_one_batch_size_asks_for_no_other) {
+TEST(AskedRuns, OfALoopOfOneBatchSizeAsksForNoOther) {
   SmallLoop loop = loop_of("sum of means");
   loop.equal_only = true;
   VaryRuns runs;

@@ -13,7 +13,7 @@ using samples::run_in;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(CausesBesideWeights, tells_a_second_cause_beside_batch_norm) {
+TEST(CausesBesideWeights, TellsASecondCauseBesideBatchNorm) {
   const VaryReport report = judged(loop_of("batch_norm and mean of means"));
 
   EXPECT_EQ(report.cause, "batch_norm") << report.sentence();
@@ -24,7 +24,7 @@ TEST(CausesBesideWeights, tells_a_second_cause_beside_batch_norm) {
   EXPECT_TRUE(has(report.change, "; divide by the window's 8")) << report.change;
 }
 
-TEST(CausesBesideWeights, tells_a_spectral_norm_from_layers_that_see_rows) {
+TEST(CausesBesideWeights, TellsASpectralNormFromLayersThatSeeRows) {
   VaryRuns runs;
   judged(loop_of("batch_norm"), runs);
   runs.layers = {"SpectralNorm conv"};
@@ -36,7 +36,7 @@ TEST(CausesBesideWeights, tells_a_spectral_norm_from_layers_that_see_rows) {
   EXPECT_EQ(vary_verdict(runs).cause, "batch_norm");
 }
 
-TEST(CausesBesideWeights, tells_options_where_the_gradient_is_right) {
+TEST(CausesBesideWeights, TellsOptionsWhereTheGradientIsRight) {
   VaryRuns runs;
   const HowRun whole{.precision = "float64"};
   const HowRun parted{.sizes = judged(loop_of("mean of means"), runs).partition, .precision = "float64"};
@@ -53,7 +53,7 @@ TEST(CausesBesideWeights, tells_options_where_the_gradient_is_right) {
   EXPECT_TRUE(has(vary_verdict(runs).what, "lr = 0.1000001, with the whole batch 0.1")) << vary_verdict(runs).what;
 }
 
-TEST(CausesBesideWeights, says_of_weights_and_options_the_weights_first) {
+TEST(CausesBesideWeights, SaysOfWeightsAndOptionsTheWeightsFirst) {
   VaryRuns runs;
   const HowRun whole{.precision = "float64"};
   const HowRun parted{.sizes = judged(loop_of("mean of means"), runs).partition, .precision = "float64"};
@@ -65,7 +65,7 @@ TEST(CausesBesideWeights, says_of_weights_and_options_the_weights_first) {
   EXPECT_EQ(report.notes.front(), "step 0 of window 0 uses lr = 0.2, the whole batch's uses 0.1");
 }
 
-TEST(CausesBesideWeights, fails_a_step_that_is_handed_what_the_one_before_it_left) {
+TEST(CausesBesideWeights, FailsAStepThatIsHandedWhatTheOneBeforeItLeft) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
   for (VaryRun& run : runs.runs) run.uncleared = {1};
@@ -76,7 +76,7 @@ TEST(CausesBesideWeights, fails_a_step_that_is_handed_what_the_one_before_it_lef
   EXPECT_TRUE(has(report.what, "1 times window 0's gradient")) << report.what;
 }
 
-TEST(CausesBesideWeights, tells_a_gradient_that_stays_in_the_whole_batch_from_rows_that_see_each_other) {
+TEST(CausesBesideWeights, TellsAGradientThatStaysInTheWholeBatchFromRowsThatSeeEachOther) {
   VaryRuns runs;
   judged(loop_of("stale"), runs);
   for (VaryWeights& weights : runs.weights) weights.meant_rest = weights.how.window == 1 ? 0.5 : 0;
@@ -86,7 +86,7 @@ TEST(CausesBesideWeights, tells_a_gradient_that_stays_in_the_whole_batch_from_ro
   EXPECT_EQ(vary_verdict(runs).cause, "stale gradient");
 }
 
-TEST(CausesBesideWeights, tells_what_an_epoch_leaves_over_from_other_rows) {
+TEST(CausesBesideWeights, TellsWhatAnEpochLeavesOverFromOtherRows) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryRun& run : runs.runs) run.rows_hash = "a";
@@ -102,7 +102,7 @@ TEST(CausesBesideWeights, tells_what_an_epoch_leaves_over_from_other_rows) {
   EXPECT_EQ(vary_verdict(runs).cause, "other rows") << "the whole batch leaves them over as well";
 }
 
-TEST(CausesBesideWeights, tells_an_early_step_and_repeated_rows_from_other_rows) {
+TEST(CausesBesideWeights, TellsAnEarlyStepAndRepeatedRowsFromOtherRows) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryRun& run : runs.runs) run.rows_hash = "a";
@@ -118,7 +118,7 @@ TEST(CausesBesideWeights, tells_an_early_step_and_repeated_rows_from_other_rows)
   EXPECT_EQ(vary_verdict(runs).what, "the optimizer steps after micro-batch 1 of 2 in window 0");
 }
 
-TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batches_of_others) {
+TEST(CausesBesideWeights, TellsAShortWindowThatIsDividedByTheMicroBatchesOfOthers) {
   VaryRuns runs;
   judged(loop_of("sum of means"), runs);
   VaryWeights& weights = runs.weights.front();
@@ -130,7 +130,7 @@ TEST(CausesBesideWeights, tells_a_short_window_that_is_divided_by_the_micro_batc
   EXPECT_EQ(report.what, "window 0 has 1 of 2 micro-batches, but its sum is divided by 2");
 }
 
-TEST(CausesBesideWeights, gives_no_line_of_a_script_without_one) {
+TEST(CausesBesideWeights, GivesNoLineOfAScriptWithoutOne) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryWeights& weights : runs.weights) weights.place = {};

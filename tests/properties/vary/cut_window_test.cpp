@@ -29,7 +29,7 @@ std::vector<Partition> not_judged(const VaryReport& report) {
 
 const Partition three{3, 3, 2};
 
-TEST(CutWindow, accuses_no_loop_that_divides_by_the_window_that_it_was_told_of) {
+TEST(CutWindow, AccusesNoLoopThatDividesByTheWindowThatItWasToldOf) {
   const VaryReport report = judged(untold("told window"));
 
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
@@ -41,7 +41,7 @@ TEST(CutWindow, accuses_no_loop_that_divides_by_the_window_that_it_was_told_of) 
   EXPECT_EQ(judged(loop_of("told window")).verdict, "fail") << "it knows the sizes";
 }
 
-TEST(CutWindow, excuses_no_division_by_what_a_micro_batch_holds) {
+TEST(CutWindow, ExcusesNoDivisionByWhatAMicroBatchHolds) {
   VaryRuns runs;
   judged(untold("mean of means"), runs);
   runs.kind = "script";
@@ -54,7 +54,7 @@ TEST(CutWindow, excuses_no_division_by_what_a_micro_batch_holds) {
       << report.numbers;
 }
 
-TEST(CutWindow, looks_at_no_uneven_window_where_equal_ones_fail) {
+TEST(CutWindow, LooksAtNoUnevenWindowWhereEqualOnesFail) {
   VaryRuns runs;
   judged(untold("sum of means"), runs);
   runs.kind = "script";
@@ -64,7 +64,7 @@ TEST(CutWindow, looks_at_no_uneven_window_where_equal_ones_fail) {
   EXPECT_FALSE(has(report.numbers, "Equal micro-batches")) << report.numbers;
 }
 
-TEST(CutWindow, excuses_a_rate_that_follows_the_window_it_was_told_of) {
+TEST(CutWindow, ExcusesARateThatFollowsTheWindowItWasToldOf) {
   VaryRuns runs;
   judged(untold("told window"), runs);
   for (VaryWeights& weights : runs.weights) weights.found = weights.meant;
@@ -78,7 +78,7 @@ TEST(CutWindow, excuses_a_rate_that_follows_the_window_it_was_told_of) {
       << report.notes.front();
 }
 
-TEST(CutWindow, excuses_other_rows_of_uneven_windows_alone) {
+TEST(CutWindow, ExcusesOtherRowsOfUnevenWindowsAlone) {
   VaryRuns runs;
   judged(untold("told window"), runs);
   runs.runs.push_back(samples::run_of(untold("told window"), samples::again));

@@ -29,7 +29,7 @@ VaryReport report_of(const std::vector<VaryPart>& parts, double meant_rest = 0) 
 const VaryPart right = part_of("nll_loss", {0.125, 0.125}, {0.125, 0.125}),
                means = part_of("kl_div", {0.125, 0.125}, {0.15, 0.1});
 
-TEST(LossTerms, are_named_with_what_is_wrong_in_one_of_them) {
+TEST(LossTerms, AreNamedWithWhatIsWrongInOneOfThem) {
   const VaryReport report = report_of({right, means});
 
   EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
@@ -43,7 +43,7 @@ TEST(LossTerms, are_named_with_what_is_wrong_in_one_of_them) {
       has(report_of({right, right, means, means}).what, "is wrong, and so is kl_div at train.py:31 and the others"));
 }
 
-TEST(LossTerms, that_read_no_row_count_as_often_as_they_are_added) {
+TEST(LossTerms, ThatReadNoRowCountAsOftenAsTheyAreAdded) {
   VaryPart constant = part_of("sum", {1, 1}, {0.5, 0.5});
   constant.no_row = true;
   const VaryReport report = report_of({right, constant});
@@ -53,7 +53,7 @@ TEST(LossTerms, that_read_no_row_count_as_often_as_they_are_added) {
   EXPECT_FALSE(has(report.numbers, "a row weighs")) << report.numbers;
 }
 
-TEST(LossTerms, tell_nothing_where_one_is_no_sum_or_all_are_right) {
+TEST(LossTerms, TellNothingWhereOneIsNoSumOrAllAreRight) {
   VaryPart open = means;
   open.meant_rest = 0.5;
   EXPECT_EQ(report_of({means, open}).cause, "no sum of the micro-batches");

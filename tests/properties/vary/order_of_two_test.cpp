@@ -16,7 +16,7 @@ VaryWeights* of_single_rows(VaryRuns& runs) {
   return nullptr;
 }
 
-TEST(OrderOfTwo, sees_an_order_in_two_only_where_single_rows_show_it) {
+TEST(OrderOfTwo, SeesAnOrderInTwoOnlyWhereSingleRowsShowIt) {
   VaryRuns runs;
   judged(loop_of("clips before the last"), runs);
   VaryWeights* single = of_single_rows(runs);
@@ -26,7 +26,7 @@ TEST(OrderOfTwo, sees_an_order_in_two_only_where_single_rows_show_it) {
   EXPECT_EQ(vary_verdict(runs).cause, "weights");
 }
 
-TEST(OrderOfTwo, sees_an_order_of_two_in_single_rows_the_first_of_which_count_too_little_to_be_seen) {
+TEST(OrderOfTwo, SeesAnOrderOfTwoInSingleRowsTheFirstOfWhichCountTooLittleToBeSeen) {
   VaryRuns runs;
   judged(loop_of("clips before the last"), runs);
   VaryWeights* single = of_single_rows(runs);
@@ -36,7 +36,7 @@ TEST(OrderOfTwo, sees_an_order_of_two_in_single_rows_the_first_of_which_count_to
   EXPECT_EQ(vary_verdict(runs).cause, "each later counts more");
 }
 
-TEST(OrderOfTwo, asks_single_rows_whether_the_last_of_two_is_alone) {
+TEST(OrderOfTwo, AsksSingleRowsWhetherTheLastOfTwoIsAlone) {
   VaryRuns runs;
   judged(loop_of("last alone"), runs);
   VaryWeights* single = of_single_rows(runs);

@@ -15,7 +15,7 @@ VaryRuns runs_of(std::int64_t rows, std::uint64_t seed) {
   return runs;
 }
 
-TEST(Partitions, hold_all_rows_each_once_in_more_than_one_micro_batch) {
+TEST(Partitions, HoldAllRowsEachOnceInMoreThanOneMicroBatch) {
   for (std::int64_t rows = 2; rows <= 40; ++rows) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const auto all = partitions_of(runs_of(rows, seed));
@@ -30,7 +30,7 @@ TEST(Partitions, hold_all_rows_each_once_in_more_than_one_micro_batch) {
   }
 }
 
-TEST(Partitions, are_equal_short_uneven_and_single) {
+TEST(Partitions, AreEqualShortUnevenAndSingle) {
   const auto all = partitions_of(runs_of(8, 0));
   const auto has = [&](const Partition& sizes) { return std::ranges::find(all, sizes) != all.end(); };
 
@@ -38,7 +38,7 @@ TEST(Partitions, are_equal_short_uneven_and_single) {
   EXPECT_GT(std::ranges::count_if(all, [](const Partition& sizes) { return !is_equal(sizes); }), 1);
 }
 
-TEST(Partitions, are_drawn_from_the_seed) {
+TEST(Partitions, AreDrawnFromTheSeed) {
   std::set<std::vector<Partition>> seen;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     EXPECT_EQ(partitions_of(runs_of(32, seed)), partitions_of(runs_of(32, seed)));
@@ -47,7 +47,7 @@ TEST(Partitions, are_drawn_from_the_seed) {
   EXPECT_GT(seen.size(), 5u);
 }
 
-TEST(Partitions, of_a_loop_of_one_batch_size_are_equal_the_coarsest_first) {
+TEST(Partitions, OfALoopOfOneBatchSizeAreEqualTheCoarsestFirst) {
   VaryRuns runs = runs_of(12, 0);
   runs.equal_only = true;
 
@@ -60,7 +60,7 @@ Partition on_ranks(int ranks, Partition sizes) {
   return sizes;
 }
 
-TEST(Partitions, are_dealt_to_ranks_behind_those_of_one) {
+TEST(Partitions, AreDealtToRanksBehindThoseOfOne) {
   VaryRuns runs = runs_of(12, 0);
   const auto of_one = partitions_of(runs);
   runs.nproc = {1, 2, 4, 5};
@@ -71,7 +71,7 @@ TEST(Partitions, are_dealt_to_ranks_behind_those_of_one) {
   EXPECT_EQ(all, (std::vector<Partition>{on_ranks(2, {6, 6}), on_ranks(2, {3, 3, 3, 3}), on_ranks(4, {3, 3, 3, 3})}));
 }
 
-TEST(Partitions, get_coarser_by_two_neighbours_and_end_at_two) {
+TEST(Partitions, GetCoarserByTwoNeighboursAndEndAtTwo) {
   EXPECT_EQ(coarser({3, 3, 2}), (std::vector<Partition>{{6, 2}, {3, 5}}));
   EXPECT_TRUE(coarser({6, 2}).empty());
   EXPECT_TRUE(coarser(on_ranks(2, {2, 2, 2, 2})).empty());

@@ -25,7 +25,7 @@ VaryRuns right_and_again() {
   return runs;
 }
 
-TEST(VaryVerdict, passes_a_right_loop_and_says_how_far_the_low_precision_drifts) {
+TEST(VaryVerdict, PassesARightLoopAndSaysHowFarTheLowPrecisionDrifts) {
   const VaryReport report = judged(loop_of("right"));
 
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
@@ -36,7 +36,7 @@ TEST(VaryVerdict, passes_a_right_loop_and_says_how_far_the_low_precision_drifts)
   EXPECT_EQ(report.by_tensor().front().name, "w");
 }
 
-TEST(VaryVerdict, names_mean_of_means_in_the_words_of_the_loop) {
+TEST(VaryVerdict, NamesMeanOfMeansInTheWordsOfTheLoop) {
   const VaryReport report = judged(loop_of("mean of means"));
 
   EXPECT_EQ(report.verdict, "fail");
@@ -48,7 +48,7 @@ TEST(VaryVerdict, names_mean_of_means_in_the_words_of_the_loop) {
   EXPECT_TRUE(has(report.numbers, "a row weighs 0.0833, 0.25")) << report.numbers;
 }
 
-TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
+TEST(VaryVerdict, NamesEachWrongRuleByItsWeights) {
   const std::pair<const char*, const char*> rules[] = {{"sum of means", "1/n_k"},
                                                        {"divided twice", "1/K"},
                                                        {"last alone", "the last alone"},
@@ -66,13 +66,13 @@ TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
   }
 }
 
-TEST(VaryVerdict, counts_items_where_they_were_seen) {
+TEST(VaryVerdict, CountsItemsWhereTheyWereSeen) {
   const VaryReport report = judged(loop_of("mean of items"));
 
   EXPECT_TRUE(has(report.what, " items and by K = ")) << report.what;
 }
 
-TEST(VaryVerdict, tells_a_sum_of_means_from_a_factor_K_by_uneven_micro_batches) {
+TEST(VaryVerdict, TellsASumOfMeansFromAFactorKByUnevenMicroBatches) {
   VaryRuns runs;
   const VaryReport report = judged(loop_of("sum of means"), runs);
 
@@ -81,7 +81,7 @@ TEST(VaryVerdict, tells_a_sum_of_means_from_a_factor_K_by_uneven_micro_batches) 
   EXPECT_EQ(runs.weights.back().how.sizes, (Partition{3, 3, 2}));
 }
 
-TEST(VaryVerdict, says_which_tensors_differ) {
+TEST(VaryVerdict, SaysWhichTensorsDiffer) {
   const VaryReport report = judged(loop_of("mean of means"));
 
   EXPECT_TRUE(has(report.numbers, "(w alone)")) << report.numbers;
@@ -89,14 +89,14 @@ TEST(VaryVerdict, says_which_tensors_differ) {
     EXPECT_EQ(tensor.kind, tensor.name == "w" ? "meaning" : "rounding");
 }
 
-TEST(VaryVerdict, looks_at_a_later_window_where_the_first_step_is_right) {
+TEST(VaryVerdict, LooksAtALaterWindowWhereTheFirstStepIsRight) {
   const VaryReport report = judged(loop_of("stale"));
 
   EXPECT_EQ(report.cause, "stale gradient") << report.sentence();
   EXPECT_TRUE(has(report.what, "0.5 times window 0's gradient")) << report.what;
 }
 
-TEST(VaryVerdict, holds_batch_norm_still_and_names_it_where_the_gap_is_gone) {
+TEST(VaryVerdict, HoldsBatchNormStillAndNamesItWhereTheGapIsGone) {
   const VaryReport report = judged(loop_of("batch_norm"));
 
   EXPECT_EQ(report.verdict, "fail");
@@ -105,7 +105,7 @@ TEST(VaryVerdict, holds_batch_norm_still_and_names_it_where_the_gap_is_gone) {
       has(report.what, "BatchNorm1d bn1 sees each micro-batch by itself: the gap is gone when BatchNorm is frozen"));
 }
 
-TEST(VaryVerdict, looks_behind_batch_norm_for_another_cause) {
+TEST(VaryVerdict, LooksBehindBatchNormForAnotherCause) {
   SmallLoop loop = loop_of("batch_norm and mean of means");
   loop.rows = 7;
   VaryRuns runs;
@@ -117,7 +117,7 @@ TEST(VaryVerdict, looks_behind_batch_norm_for_another_cause) {
   EXPECT_TRUE(has(report.notes.front(), "with BatchNorm1d bn1 held still")) << report.notes.front();
 }
 
-TEST(VaryVerdict, calls_what_the_last_bits_turn_a_decision) {
+TEST(VaryVerdict, CallsWhatTheLastBitsTurnADecision) {
   const VaryReport report = judged(loop_of("adam of noise"));
 
   EXPECT_EQ(report.verdict, "pass") << report.sentence();
@@ -127,7 +127,7 @@ TEST(VaryVerdict, calls_what_the_last_bits_turn_a_decision) {
   EXPECT_LT(report.drift(), 0x1p-16) << "of the tensor that differs by rounding alone";
 }
 
-TEST(VaryVerdict, names_the_tensor_that_is_not_finite) {
+TEST(VaryVerdict, NamesTheTensorThatIsNotFinite) {
   const VaryReport report = judged(loop_of("leaves nan"));
 
   EXPECT_EQ(report.verdict, "fail");
@@ -135,7 +135,7 @@ TEST(VaryVerdict, names_the_tensor_that_is_not_finite) {
   EXPECT_TRUE(has(report.what, "not finite in w")) << report.what;
 }
 
-TEST(VaryVerdict, judges_one_precision_by_what_half_an_ulp_does) {
+TEST(VaryVerdict, JudgesOnePrecisionByWhatHalfAnUlpDoes) {
   SmallLoop right = loop_of("right"), wrong = loop_of("mean of means");
   right.precisions = wrong.precisions = {"float32"};
 
@@ -143,7 +143,7 @@ TEST(VaryVerdict, judges_one_precision_by_what_half_an_ulp_does) {
   EXPECT_EQ(judged(wrong).verdict, "fail");
 }
 
-TEST(VaryVerdict, refuses_a_whole_batch_that_cannot_be_a_reference) {
+TEST(VaryVerdict, RefusesAWholeBatchThatCannotBeAReference) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
 
@@ -165,7 +165,7 @@ TEST(VaryVerdict, refuses_a_whole_batch_that_cannot_be_a_reference) {
   EXPECT_EQ(cause_with(moved, [](VaryRun& run) { run.error = VaryError{"ValueError", "no", "train.py", 3}; }), "error");
 }
 
-TEST(VaryVerdict, goes_on_where_the_same_run_differs_by_rounding) {
+TEST(VaryVerdict, GoesOnWhereTheSameRunDiffersByRounding) {
   VaryRuns runs;
   judged(loop_of("adam of noise"), runs);
   run_in(runs, again).tensors[0].max = 0x1p-52;
@@ -177,7 +177,7 @@ TEST(VaryVerdict, goes_on_where_the_same_run_differs_by_rounding) {
   EXPECT_TRUE(has(report.notes.front(), "kernels that add in no fixed order")) << report.notes.front();
 }
 
-TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
+TEST(VaryVerdict, SaysFirstThatAPartitionHoldsOtherRows) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryRun& run : runs.runs) run.rows_hash = "a";
@@ -191,7 +191,7 @@ TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
   EXPECT_TRUE(has(vary_verdict(runs).what, "has other rows when it is run again")) << vary_verdict(runs).what;
 }
 
-TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
+TEST(VaryVerdict, FailsWhereAPartitionEndsInAnErrorAndNoneHasAGap) {
   VaryRuns runs = right_and_again();
   for (VaryRun& run : runs.runs) run.rows_hash = "of all rows";
   VaryRun& run = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
@@ -205,7 +205,7 @@ TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
   EXPECT_TRUE(has(report.what, "4, 4 rows end with ValueError at train.py:9 (two are too many)")) << report.what;
 }
 
-TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {
+TEST(VaryVerdict, SaysThatNoGradientWasSeenWhereThereAreNoWeights) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryWeights& weights : runs.weights) weights.found.clear(), weights.place = {};
@@ -214,7 +214,7 @@ TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {
   EXPECT_EQ(place_text(vary_verdict(runs).place), "") << "the loop's first line is no place";
 }
 
-TEST(VaryVerdict, calls_a_gap_a_decision_where_it_is_gone_once_all_is_moved) {
+TEST(VaryVerdict, CallsAGapADecisionWhereItIsGoneOnceAllIsMoved) {
   VaryRuns runs;
   judged(loop_of("mean of means"), runs);
   for (VaryRun& run : runs.runs)
@@ -225,7 +225,7 @@ TEST(VaryVerdict, calls_a_gap_a_decision_where_it_is_gone_once_all_is_moved) {
   EXPECT_EQ(report.gaps.back().kind, "decision");
 }
 
-TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
+TEST(VaryVerdict, KeepsToTheBoundaryEitherWay) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
   runs.runs.push_back(samples::run_of(loop_of("right"), {.sizes = {4, 4}, .precision = "float32"}));
@@ -245,7 +245,7 @@ TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
       << "what half ulps cannot do is no rounding: float32 trains another loop";
 }
 
-TEST(VaryVerdict, does_not_pass_where_rounding_turned_all_there_is) {
+TEST(VaryVerdict, DoesNotPassWhereRoundingTurnedAllThereIs) {
   const SmallLoop loop = loop_of("adam of noise");
   VaryRuns runs;
   judged(loop, runs);

@@ -37,7 +37,7 @@ std::string number(const ToldCause& cause, const std::string& letter) {
 const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1},
     of_ranks{{2, 2, 2, 2}, {5, 6, 9, 4}, 2};
 
-TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
+TEST(WeightCause, IsAFormulaOfWhatTheWindowHolds) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / (3 * of_rows.rows[k]); }).name, "1/(K n_k)");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / of_rows.rows[k]; }).name, "1/n_k");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return of_rows.rows[k] / 8; }).name, "n_k/N");
@@ -49,7 +49,7 @@ TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 1.5; }).name, "K/(K-1)");
 }
 
-TEST(WeightCause, of_ranks_counts_what_each_of_them_holds) {
+TEST(WeightCause, OfRanksCountsWhatEachOfThemHolds) {
   const auto of_rank = [](std::size_t k) { return k < 2 ? 5 + 6 : 9 + 4; };
   EXPECT_EQ(told(of_ranks, [](std::size_t) { return 0.5; }).name, "1/R");
   EXPECT_EQ(told(of_ranks, [](std::size_t) { return 2; }).name, "R");
@@ -62,7 +62,7 @@ TEST(WeightCause, of_ranks_counts_what_each_of_them_holds) {
   EXPECT_EQ(told(of_ranks, [](std::size_t k) { return k < 2 ? 0.75 : 0.6; }).name, "a scale of its rank");
 }
 
-TEST(WeightCause, counts_items_and_names_the_micro_batch_that_is_farthest_off) {
+TEST(WeightCause, CountsItemsAndNamesTheMicroBatchThatIsFarthestOff) {
   const ToldCause cause = told(of_items, [](std::size_t k) { return 20 / (3 * of_items.items[k]); });
 
   EXPECT_EQ(cause.name, "1/(K n_k)");
@@ -73,7 +73,7 @@ TEST(WeightCause, counts_items_and_names_the_micro_batch_that_is_farthest_off) {
             "n_k/N of t_k");
 }
 
-TEST(WeightCause, is_a_formula_of_rows_where_the_loop_counts_these_all_the_same) {
+TEST(WeightCause, IsAFormulaOfRowsWhereTheLoopCountsTheseAllTheSame) {
   const ToldCause cause = told(of_items, [](std::size_t k) { return 8 / (3 * of_items.rows[k]); });
 
   EXPECT_EQ(cause.name, "1/(K n_k)");
@@ -81,7 +81,7 @@ TEST(WeightCause, is_a_formula_of_rows_where_the_loop_counts_these_all_the_same)
   EXPECT_EQ(number(cause, "n"), "2");
 }
 
-TEST(WeightCause, counts_places_of_padding_where_the_loop_does) {
+TEST(WeightCause, CountsPlacesOfPaddingWhereTheLoopDoes) {
   const VaryCounts padded{{3, 3, 2}, {5, 6, 9}, 1, {6, 9, 12}, 48};
   const ToldCause cause = told(padded, [&](std::size_t k) { return 48 / (3 * padded.places[k]); });
 
@@ -92,7 +92,7 @@ TEST(WeightCause, counts_places_of_padding_where_the_loop_does) {
   EXPECT_EQ(told(padded, [](std::size_t k) { return double(3 - k); }).name, "weights");
 }
 
-TEST(WeightCause, counts_rows_where_padding_makes_no_other_counts) {
+TEST(WeightCause, CountsRowsWherePaddingMakesNoOtherCounts) {
   const VaryCounts alike{{3, 3, 2}, {5, 6, 9}, 1, {9, 9, 6}, 24};
   EXPECT_EQ(told(alike, [&](std::size_t k) { return 8 / (3 * alike.rows[k]); }).name, "1/(K n_k)");
 }
@@ -107,7 +107,7 @@ VaryWeights hidden_weights(const std::vector<double>& counts, const Factor& fact
   return weights;
 }
 
-TEST(WeightCause, counts_what_nobody_saw_by_what_micro_batches_should_weigh) {
+TEST(WeightCause, CountsWhatNobodySawByWhatMicroBatchesShouldWeigh) {
   const VaryCounts equal{{4, 4}, {4, 4}, 1};
   const auto told_of = [&](const std::vector<double>& counts, const Factor& factor) {
     const VaryWeights weights = hidden_weights(counts, factor);
@@ -123,7 +123,7 @@ TEST(WeightCause, counts_what_nobody_saw_by_what_micro_batches_should_weigh) {
   EXPECT_EQ(told_of({3, 2}, [](std::size_t k) { return k == 0 ? 0.9 : 0.3; }).name, "weights");
 }
 
-TEST(WeightCause, counts_what_nobody_saw_by_what_the_loop_left) {
+TEST(WeightCause, CountsWhatNobodySawByWhatTheLoopLeft) {
   const VaryCounts equal{{4, 4}, {4, 4}, 1, {}, 0, true};
   EXPECT_EQ(told(equal, [](std::size_t k) { return 5 / (2 * (k == 0 ? 3.0 : 2.0)); }).name, "1/(K n_k)");
   EXPECT_EQ(told(equal, [](std::size_t k) { return 5 / (k == 0 ? 3.0 : 2.0); }).name, "1/n_k");
@@ -132,7 +132,7 @@ TEST(WeightCause, counts_what_nobody_saw_by_what_the_loop_left) {
   EXPECT_EQ(told(uneven, [](std::size_t k) { return k == 0 ? 0.75 * 5 / 3 : 0.25 * 5 / 2; }).name, "n_k/N of t_k");
 }
 
-TEST(WeightCause, tells_a_scale_of_its_own_from_counts) {
+TEST(WeightCause, TellsAScaleOfItsOwnFromCounts) {
   const VaryCounts equal{{4, 4}, {4, 4}, 1};
   const double share = std::sqrt(0.5);
   const VaryWeights loss =
@@ -143,7 +143,7 @@ TEST(WeightCause, tells_a_scale_of_its_own_from_counts) {
   EXPECT_EQ(cause_of_weights({{equal, &norm}}, sharpness).name, "a scale of its own");
 }
 
-TEST(WeightCause, is_no_formula_by_which_a_partition_that_passes_would_fail) {
+TEST(WeightCause, IsNoFormulaByWhichAPartitionThatPassesWouldFail) {
   const VaryCounts failing{{6, 2}, {21, 7}, 1}, passing{{4, 4}, {16, 12}, 1};
   const VaryWeights first = weights_of(failing.rows, [&](std::size_t k) { return 8 / (2 * failing.rows[k]); });
   const VaryWeights right = weights_of(passing.rows, [](std::size_t) { return 1; });
@@ -151,38 +151,38 @@ TEST(WeightCause, is_no_formula_by_which_a_partition_that_passes_would_fail) {
   EXPECT_EQ(number(cause_of_weights({{failing, &first}, {passing, &right}}, sharpness), "rows"), "rows");
 }
 
-TEST(WeightCause, sees_counts_rise_from_those_that_are_silent) {
+TEST(WeightCause, SeesCountsRiseFromThoseThatAreSilent) {
   EXPECT_TRUE(counts_rise(weights_of({1, 1, 1, 1}, [](std::size_t k) { return std::pow(2.0, 40.0 * (double(k) - 3)); }),
                           sharpness));
   EXPECT_FALSE(counts_rise(weights_of({1, 1, 1}, [](std::size_t k) { return k == 1 ? 2 : 1; }), sharpness));
   EXPECT_FALSE(counts_rise(weights_of({1, 1, 1}, [](std::size_t) { return 2; }), sharpness));
 }
 
-TEST(WeightCause, sees_a_formula_behind_a_factor_of_all) {
+TEST(WeightCause, SeesAFormulaBehindAFactorOfAll) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.7 * 8 / of_rows.rows[k]; }).name, "1/n_k and a factor");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 0.7; }).name, "a factor");
 }
 
-TEST(WeightCause, names_who_is_silent) {
+TEST(WeightCause, NamesWhoIsSilent) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 2 ? 1 : 0; }).name, "the last alone");
   const ToldCause cause = told(of_rows, [](std::size_t k) { return k == 1 ? 0 : 1; });
   EXPECT_EQ(cause.name, "0");
   EXPECT_EQ(number(cause, "k"), "1");
 }
 
-TEST(WeightCause, else_says_what_the_weights_have_in_common) {
+TEST(WeightCause, ElseSaysWhatTheWeightsHaveInCommon) {
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.1 * double(1 + k * k); }).name, "each later counts more");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return 3.5 - double(k); }).name, "each earlier counts more");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? 0.9 : 0.3; }).name, "weights");
   EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? std::nan("") : 1; }).name, "weights");
 }
 
-TEST(WeightCause, is_as_sharp_as_it_is_told) {
+TEST(WeightCause, IsAsSharpAsItIsTold) {
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 3 * (1 + sharpness / 2); }).name, "K");
   EXPECT_EQ(told(of_rows, [](std::size_t) { return 3 * (1 + sharpness * 2); }).name, "a factor");
 }
 
-TEST(WeightCause, of_several_formulas_is_the_one_that_another_partition_fits) {
+TEST(WeightCause, OfSeveralFormulasIsTheOneThatAnotherPartitionFits) {
   const VaryCounts equal{{4, 4}, {4, 4}, 1};
   const VaryWeights first = weights_of(equal.rows, [](std::size_t) { return 2; });
   const VaryWeights second = weights_of(of_rows.rows, [](std::size_t) { return 3; });
@@ -191,7 +191,7 @@ TEST(WeightCause, of_several_formulas_is_the_one_that_another_partition_fits) {
   EXPECT_EQ(cause_of_weights({{equal, &first}, {of_rows, &second}}, sharpness).name, "K");
 }
 
-TEST(VaryCauses, have_names_of_their_own_and_texts_without_braces) {
+TEST(VaryCauses, HaveNamesOfTheirOwnAndTextsWithoutBraces) {
   std::set<std::string> names;
   for (const VaryCause& cause : vary_causes()) {
     EXPECT_TRUE(names.insert(cause.name).second) << cause.name;
@@ -203,7 +203,7 @@ TEST(VaryCauses, have_names_of_their_own_and_texts_without_braces) {
   EXPECT_FALSE(names.empty());
 }
 
-TEST(VaryCauses, are_filled_with_numbers_or_stand_with_their_letters) {
+TEST(VaryCauses, AreFilledWithNumbersOrStandWithTheirLetters) {
   EXPECT_EQ(filled_in("{n} of {N} {rows} and {K=}", {{"n", "2"}, {"N", "8"}, {"rows", "items"}, {"K", "3"}}),
             "2 of 8 items and K = 3");
   EXPECT_EQ(filled_in("{n} of {N} {rows} and {K=}", {}), "n_k of N rows and K");

@@ -6,7 +6,7 @@
 namespace tally::kernels_test {
 namespace {
 
-TEST(Kernels, are_counted_by_operation_variant_and_format) {
+TEST(Kernels, AreCountedByOperationVariantAndFormat) {
   Results results = samples::passing();
   results.triggers = {{"accumulate/grid_stride, fp32, fp32: one block, full", "accumulate", "path", "", 3, "0"},
                       {"accumulate/grid_stride, fp16, fp32: one block, full", "accumulate", "path", "", 0, "0"}};
@@ -28,7 +28,7 @@ TEST(Kernels, are_counted_by_operation_variant_and_format) {
   EXPECT_EQ(found->worst->operations[0].standing.excess, found->excess);
 }
 
-TEST(Kernels, with_no_room_for_a_second_rounding_are_told_apart) {
+TEST(Kernels, WithNoRoomForASecondRoundingAreToldApart) {
   Results results = samples::passing();
   for (CaseRecord& c : results.cases) c.operations[0].standing.roundings = 1.001;
   const Usual usual(results);

@@ -23,21 +23,21 @@ Results of(std::vector<CaseRecord> cases) {
   return results;
 }
 
-TEST(LikelyCause, is_what_most_cases_list_first_where_a_third_lists_it) {
+TEST(LikelyCause, IsWhatMostCasesListFirstWhereAThirdListsIt) {
   const Results results = of({failing_at("clip", {"a", "b"}), failing_at("clip", {"b", "a"}), failing_at("clip", {"b"}),
                               failing_at("clip", {}), failing_at("decay", {"a"})});
 
   EXPECT_EQ(likely_cause_sentence(results), "4 of 5 failing cases fail first at clip; 3 of them look like b: it is b");
 }
 
-TEST(LikelyCause, names_nobody_whom_few_cases_list) {
+TEST(LikelyCause, NamesNobodyWhomFewCasesList) {
   const Results results =
       of({failing_at("clip", {"a"}), failing_at("clip", {}), failing_at("clip", {}), failing_at("clip", {"b"})});
 
   EXPECT_EQ(likely_cause_sentence(results), "4 of 4 failing cases fail first at clip; no suspect is common to them");
 }
 
-TEST(LikelyCause, says_nothing_of_one_case_or_none) {
+TEST(LikelyCause, SaysNothingOfOneCaseOrNone) {
   CaseRecord passing;
   EXPECT_EQ(likely_cause_sentence(of({})), "");
   EXPECT_EQ(likely_cause_sentence(of({failing_at("clip", {"a"}), passing})), "");

@@ -14,7 +14,7 @@ Results with_evidence() {
   return results;
 }
 
-TEST(Usual, knows_nothing_without_evidence) {
+TEST(Usual, KnowsNothingWithoutEvidence) {
   const Results results = samples::passing();
   const Usual usual(results);
   EXPECT_FALSE(usual.known());
@@ -22,7 +22,7 @@ TEST(Usual, knows_nothing_without_evidence) {
   EXPECT_EQ(usual.text("accumulate", "fp32", 0.5), "");
 }
 
-TEST(Usual, reads_shares_off_the_quantiles) {
+TEST(Usual, ReadsSharesOffTheQuantiles) {
   const Results results = with_evidence();
   const Usual usual(results);
   EXPECT_EQ(usual.share("accumulate", "fp32", 0), 1);
@@ -39,7 +39,7 @@ TEST(Usual, reads_shares_off_the_quantiles) {
 }
 
 /// The table's quantiles are edges of bins: what lies above the one at 0.5 may be any of the bin's.
-TEST(Usual, calls_nothing_rarer_than_its_bin) {
+TEST(Usual, CallsNothingRarerThanItsBin) {
   Results results = with_evidence();
   for (Study& study : results.studies)
     for (StudyTable& table : study.tables)
@@ -49,14 +49,14 @@ TEST(Usual, calls_nothing_rarer_than_its_bin) {
   EXPECT_EQ(Usual(results).text("accumulate", "fp32", 0.61), "beyond all of 20,000 clean tensors");
 }
 
-TEST(Usual, takes_all_operations_of_a_format_for_one_that_was_not_counted) {
+TEST(Usual, TakesAllOperationsOfAFormatForOneThatWasNotCounted) {
   const Results results = with_evidence();
   const Usual usual(results);
   EXPECT_EQ(usual.share("a new kernel", "fp32", 0.4), usual.share("all", "fp32", 0.4));
   EXPECT_EQ(usual.share("a new kernel", "fp8", 0.4), 1);
 }
 
-TEST(Usual, refuses_a_table_that_is_cut) {
+TEST(Usual, RefusesATableThatIsCut) {
   Results results = with_evidence();
   for (Study& study : results.studies)
     for (StudyTable& table : study.tables)
@@ -64,7 +64,7 @@ TEST(Usual, refuses_a_table_that_is_cut) {
   EXPECT_FALSE(Usual(results).known());
 }
 
-TEST(Unusual, ranks_a_small_excess_that_is_rare_before_a_large_one_that_is_not) {
+TEST(Unusual, RanksASmallExcessThatIsRareBeforeALargeOneThatIsNot) {
   Results results = with_evidence();
   for (CaseRecord& c : results.cases) c.operations[0].standing.excess = 0;
   CaseRecord &often = results.cases[3], &seldom = results.cases[5];
@@ -78,7 +78,7 @@ TEST(Unusual, ranks_a_small_excess_that_is_rare_before_a_large_one_that_is_not) 
   EXPECT_EQ(most_unusual(results.cases[6], usual), nullptr);
 }
 
-TEST(Unusual, leaves_failing_cases_in_front) {
+TEST(Unusual, LeavesFailingCasesInFront) {
   const Results results = samples::failing();
   const auto cases = by_unusualness(results, Usual(results));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(cases[static_cast<std::size_t>(i)]->status, Status::fail);

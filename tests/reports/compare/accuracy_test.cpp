@@ -28,13 +28,13 @@ AccuracyVerdict verdict_of(const PairedDrifts& drifts, int strata = 1) {
   return accuracies_of(all).front().verdict;
 }
 
-TEST(Accuracy, is_the_same_for_equal_drifts_however_few) {
+TEST(Accuracy, IsTheSameForEqualDriftsHoweverFew) {
   EXPECT_EQ(verdict_of({{0.5}, {0.5}}), same);
   EXPECT_EQ(verdict_of({{0, infinite}, {0, infinite}}), same);
   EXPECT_EQ(verdict_of({}), same);
 }
 
-TEST(Accuracy, tells_worse_and_better_by_more_than_the_tolerated_loss) {
+TEST(Accuracy, TellsWorseAndBetterByMoreThanTheToleratedLoss) {
   EXPECT_EQ(verdict_of(stratum(40, 1.2)), worse);
   EXPECT_EQ(verdict_of(stratum(40, 1 / 1.2)), better);
   EXPECT_EQ(verdict_of(stratum(40, 1.05)), same);
@@ -42,7 +42,7 @@ TEST(Accuracy, tells_worse_and_better_by_more_than_the_tolerated_loss) {
   EXPECT_EQ(verdict_of(stratum(40, 1.2), 100), worse);
 }
 
-TEST(Accuracy, is_undecided_with_few_cases_or_much_noise) {
+TEST(Accuracy, IsUndecidedWithFewCasesOrMuchNoise) {
   EXPECT_EQ(verdict_of(stratum(4, 1.5)), undecided);
   EXPECT_EQ(verdict_of(stratum(8, 1.5), 100), undecided);  // enough alone, too few among a hundred
   EXPECT_EQ(verdict_of(stratum(8, 1.5)), worse);
@@ -50,7 +50,7 @@ TEST(Accuracy, is_undecided_with_few_cases_or_much_noise) {
   EXPECT_EQ(verdict_of(stratum(4, 1, 0.01)), undecided);
 }
 
-TEST(Accuracy, is_worse_where_one_error_passes_its_bound) {
+TEST(Accuracy, IsWorseWhereOneErrorPassesItsBound) {
   PairedDrifts one{std::vector<double>(26, 0.4), std::vector<double>(26, 0.4)};
   one.now[7] = 165;
   const Accuracy found = accuracies_of({one}).front();
@@ -59,7 +59,7 @@ TEST(Accuracy, is_worse_where_one_error_passes_its_bound) {
   EXPECT_EQ(verdict_of({one.now, one.now}), same) << "it was so before";
 }
 
-TEST(Accuracy, counts_errors_that_appear_by_their_signs) {
+TEST(Accuracy, CountsErrorsThatAppearByTheirSigns) {
   PairedDrifts appeared, infinities;
   for (int i = 0; i < 12; ++i) {
     appeared.before.push_back(0), appeared.now.push_back(0.3);
@@ -72,17 +72,17 @@ TEST(Accuracy, counts_errors_that_appear_by_their_signs) {
   EXPECT_EQ(verdict_of({{0, 0.3, 0.2}, {0.3, 0, 0.2}}), undecided);
 }
 
-TEST(Accuracy, takes_drifts_below_the_floor_for_none) {
+TEST(Accuracy, TakesDriftsBelowTheFloorForNone) {
   EXPECT_EQ(verdict_of({std::vector<double>(40, drift_floor / 100), std::vector<double>(40, drift_floor)}), same);
 }
 
-TEST(Accuracy, is_not_diluted_by_cases_that_are_exact) {
+TEST(Accuracy, IsNotDilutedByCasesThatAreExact) {
   PairedDrifts drifts = stratum(40, 1.2);
   for (int i = 0; i < 200; ++i) drifts.before.push_back(0), drifts.now.push_back(0);
   EXPECT_EQ(verdict_of(drifts), worse);
 }
 
-TEST(Accuracy, speaks_of_factor_and_limits) {
+TEST(Accuracy, SpeaksOfFactorAndLimits) {
   const auto found = accuracies_of({stratum(40, 1.25)});
   EXPECT_EQ(text_of(found.front()), "1.25x [1.25, 1.25] worse");
   EXPECT_EQ(text_of(accuracies_of({stratum(40, 1)}).front()), "identical");

@@ -18,7 +18,7 @@ const OperationChange& accumulate_of(const Comparison& comparison, const std::st
   });
 }
 
-TEST(Comparison, finds_nothing_between_a_run_and_itself) {
+TEST(Comparison, FindsNothingBetweenARunAndItself) {
   const Comparison found = with(samples::passing());
   EXPECT_EQ(found.cases, 252u);
   EXPECT_EQ(found.equal, 252u);
@@ -28,7 +28,7 @@ TEST(Comparison, finds_nothing_between_a_run_and_itself) {
   for (const OperationChange& change : found.operations) EXPECT_EQ(bits_text(change), "bits equal");
 }
 
-TEST(Comparison, tells_a_change_of_order_from_one_of_accuracy_and_one_of_inputs) {
+TEST(Comparison, TellsAChangeOfOrderFromOneOfAccuracyAndOneOfInputs) {
   Results now = samples::passing();
   for (CaseRecord& c : now.cases) {
     OperationRecord& accumulate = c.operations[0];
@@ -45,7 +45,7 @@ TEST(Comparison, tells_a_change_of_order_from_one_of_accuracy_and_one_of_inputs)
   EXPECT_EQ(accumulate_of(found, "bf16").own, 0u);
 }
 
-TEST(Comparison, keeps_variants_apart) {
+TEST(Comparison, KeepsVariantsApart) {
   Results before = samples::passing();
   for (std::size_t i = 0; i < before.cases.size(); ++i) {
     before.cases[i].operations[0].variant = i % 2 == 0 ? "touched" : "untouched";
@@ -75,7 +75,7 @@ Results with_a_reader() {
   return results;
 }
 
-TEST(Comparison, leaves_open_what_read_unseen_numbers_of_a_changed_kernel) {
+TEST(Comparison, LeavesOpenWhatReadUnseenNumbersOfAChangedKernel) {
   const Results before = with_a_reader();
   Results now = before;
   for (CaseRecord& c : now.cases) {
@@ -93,7 +93,7 @@ TEST(Comparison, leaves_open_what_read_unseen_numbers_of_a_changed_kernel) {
             "1 kernel changed (reader/one), as accurate, no bound broken: bless or reject");
 }
 
-TEST(Comparison, says_in_a_sentence_what_there_is_to_decide) {
+TEST(Comparison, SaysInASentenceWhatThereIsToDecide) {
   EXPECT_EQ(decision_text(with(samples::passing())),
             "no kernel's bits changed in " + counted(samples::passing().cases.size(), "case") + ", no bound broken");
   Results now = samples::passing();
@@ -106,7 +106,7 @@ TEST(Comparison, says_in_a_sentence_what_there_is_to_decide) {
             "1 kernel changed (accumulate/" + variant + "), as accurate, 1 case breaks its law: reject");
 }
 
-TEST(Comparison, compares_with_older_results_that_know_no_operations) {
+TEST(Comparison, ComparesWithOlderResultsThatKnowNoOperations) {
   Results older = samples::passing();
   for (CaseRecord& c : older.cases) c.operations.clear();
   const Comparison found = compared(entries_of(older), entries_of(samples::passing()));
@@ -116,7 +116,7 @@ TEST(Comparison, compares_with_older_results_that_know_no_operations) {
   EXPECT_EQ(compared(entries_of(older), entries_of(samples::passing())).equal, 251u);
 }
 
-TEST(Comparison, counts_what_is_gone_new_broken_and_mended) {
+TEST(Comparison, CountsWhatIsGoneNewBrokenAndMended) {
   Results now = samples::passing();
   now.cases.erase(now.cases.begin());
   now.cases[0].id = "another", now.cases[3].status = Status::fail;
@@ -128,7 +128,7 @@ TEST(Comparison, counts_what_is_gone_new_broken_and_mended) {
   EXPECT_EQ(std::count_if(back.laws.begin(), back.laws.end(), [](const LawChange& law) { return law.mended == 1; }), 1);
 }
 
-TEST(Comparison, is_written_for_terminals_and_for_pull_requests) {
+TEST(Comparison, IsWrittenForTerminalsAndForPullRequests) {
   Results now = samples::passing();
   for (CaseRecord& c : now.cases) c.operations[0].bits = "1", c.operations[0].drift *= 1.5, c.law += "|<b>";
   const Comparison found = compared(entries_of(now), entries_of(now));

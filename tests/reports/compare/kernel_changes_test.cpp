@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(KernelChanges, stand_first_with_their_file_and_fold_what_followed_into_a_line) {
+TEST(KernelChanges, StandFirstWithTheirFileAndFoldWhatFollowedIntoALine) {
   const Results before = of_kernels({{"norm", "two_stage"}, {"sgd", "grid_stride"}, {"decay.l2", "grid_stride"}});
   Results now = before;
   for (CaseRecord& c : now.cases) {
@@ -49,7 +49,7 @@ TEST(KernelChanges, stand_first_with_their_file_and_fold_what_followed_into_a_li
   EXPECT_NE(all.find("  sgd/grid_stride  kernels/sgd.cu"), std::string::npos);
 }
 
-TEST(KernelChanges, of_many_kernels_fit_a_screen_and_the_worst_stands_first) {
+TEST(KernelChanges, OfManyKernelsFitAScreenAndTheWorstStandsFirst) {
   std::vector<std::pair<std::string, std::string>> kernels;
   for (const char letter : std::string("abcdefghij")) kernels.emplace_back(std::string(1, letter), "v");
   const Results before = of_kernels(kernels);
@@ -69,7 +69,7 @@ TEST(KernelChanges, of_many_kernels_fit_a_screen_and_the_worst_stands_first) {
 }
 
 /// Nobody can say of it whether it changed, as its inputs did everywhere.
-TEST(KernelChanges, say_of_which_kernels_a_change_could_not_be_seen) {
+TEST(KernelChanges, SayOfWhichKernelsAChangeCouldNotBeSeen) {
   const Results before = of_kernels({{"gelu.forward", "v"}, {"gelu.backward", "v"}, {"sgd", "v"}});
   Results now = before;
   for (CaseRecord& c : now.cases) {
@@ -82,7 +82,7 @@ TEST(KernelChanges, say_of_which_kernels_a_change_could_not_be_seen) {
   EXPECT_NE(text.find("as no case gave them equal inputs: gelu.backward/v\n"), std::string::npos) << text;
 }
 
-TEST(KernelChanges, are_of_a_fused_pass_where_one_ran) {
+TEST(KernelChanges, AreOfAFusedPassWhereOneRan) {
   const Results before =
       of_kernels({{"clip_by_norm", "clip_decay_step/multi_tensor"}, {"sgd", "clip_decay_step/multi_tensor"}});
   Results now = before;
@@ -94,7 +94,7 @@ TEST(KernelChanges, are_of_a_fused_pass_where_one_ran) {
             std::string::npos);
 }
 
-TEST(KernelChanges, pair_the_variants_of_a_case_that_ran_several) {
+TEST(KernelChanges, PairTheVariantsOfACaseThatRanSeveral) {
   const Results before = of_kernels({{"norm", "atomic_add"}, {"norm", "two_stage"}});
   Results now = before;
   for (CaseRecord& c : now.cases) c.operations[1].bits = "1";
@@ -106,7 +106,7 @@ TEST(KernelChanges, pair_the_variants_of_a_case_that_ran_several) {
 }
 
 /// The bias is added after each of them: five names would hide the one file.
-TEST(KernelChanges, name_no_product_where_every_one_changed) {
+TEST(KernelChanges, NameNoProductWhereEveryOneChanged) {
   const Results before = of_kernels({{"linear.forward", "drawn_order"}, {"linear.forward", "sequential_fma"}});
   Results now = before;
   for (CaseRecord& c : now.cases) c.operations[0].bits = "1";
@@ -115,7 +115,7 @@ TEST(KernelChanges, name_no_product_where_every_one_changed) {
   EXPECT_NE(decision_text(compared(before, now)).find("1 kernel changed (linear.forward), "), std::string::npos);
 }
 
-TEST(KernelChanges, are_none_where_a_kernel_need_not_repeat_and_is_as_accurate) {
+TEST(KernelChanges, AreNoneWhereAKernelNeedNotRepeatAndIsAsAccurate) {
   Results before = of_kernels({{"norm", "atomic_add"}});
   for (CaseRecord& c : before.cases) c.operations[0].repeats = false;
   Results now = before;

@@ -19,21 +19,21 @@ TimedPair pair_of(double factor) {
 
 std::string verdict_of(const std::vector<TimedPair>& pairs) { return kernel_timings_of(pairs).at(0).verdict; }
 
-TEST(KernelTiming, decides_from_three_pairs_of_runs_that_agree) {
+TEST(KernelTiming, DecidesFromThreePairsOfRunsThatAgree) {
   EXPECT_EQ(verdict_of({pair_of(1.5), pair_of(1.5), pair_of(1.5)}), "slower");
   EXPECT_EQ(verdict_of({pair_of(0.5), pair_of(0.5), pair_of(0.5)}), "faster");
   EXPECT_EQ(verdict_of({pair_of(1), pair_of(1), pair_of(1)}), "same");
   EXPECT_EQ(verdict_of({pair_of(1.5), pair_of(1.5)}), "undecided");
 }
 
-TEST(KernelTiming, one_run_that_was_slow_altogether_decides_nothing) {
+TEST(KernelTiming, OneRunThatWasSlowAltogetherDecidesNothing) {
   const auto timings = kernel_timings_of({pair_of(1), pair_of(3), pair_of(1)});
   EXPECT_EQ(timings.at(0).verdict, "undecided");
   EXPECT_LE(timings.at(0).low, 1);
   EXPECT_GE(timings.at(0).high, 2.7);
 }
 
-TEST(KernelTiming, compares_only_what_both_timed) {
+TEST(KernelTiming, ComparesOnlyWhatBothTimed) {
   TimedPair pair{{{"law", "fp32", "a", "norm", 1}, {"law", "fp32", "b", "norm", 1}, {"law", "fp32", "c", "sgd", 0}},
                  {{"law", "fp32", "a", "norm", 2}, {"law", "fp16", "b", "norm", 9}, {"law", "fp32", "c", "sgd", 1}}};
   const auto timings = kernel_timings_of({pair});
@@ -42,7 +42,7 @@ TEST(KernelTiming, compares_only_what_both_timed) {
   EXPECT_EQ(timings[0].operation, "norm");
 }
 
-TEST(KernelTiming, a_page_names_what_is_slower_and_counts_the_rest) {
+TEST(KernelTiming, APageNamesWhatIsSlowerAndCountsTheRest) {
   std::vector<TimedPair> pairs{pair_of(2), pair_of(2), pair_of(2)};
   for (TimedPair& pair : pairs)
     for (auto* side : {&pair.before, &pair.now})

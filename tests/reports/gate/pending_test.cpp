@@ -41,7 +41,7 @@ class Pending : public testing::Test {
       testing::TempDir() + "tally-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
 };
 
-TEST_F(Pending, blessed_alone_gives_the_baseline_that_the_results_would) {
+TEST_F(Pending, BlessedAloneGivesTheBaselineThatTheResultsWould) {
   BlessOptions first = because_;
   first.reason = "first run", first.commit = "77aa01b";
   bless(samples::passing(), file_, first);
@@ -62,7 +62,7 @@ TEST_F(Pending, blessed_alone_gives_the_baseline_that_the_results_would) {
   EXPECT_EQ(gate(drifted(), read_baseline(file_)).exit_code, 0);
 }
 
-TEST_F(Pending, has_old_values_of_the_same_machine_and_draw_alone) {
+TEST_F(Pending, HasOldValuesOfTheSameMachineAndDrawAlone) {
   BlessOptions first = because_;
   first.reason = "first run", first.commit = "77aa01b";
   bless(samples::passing(), file_, first);
@@ -82,7 +82,7 @@ TEST_F(Pending, has_old_values_of_the_same_machine_and_draw_alone) {
 }
 
 /// What the gate calls drawn differently is settled by one bless: the new cases come, those that they stand for go.
-TEST_F(Pending, takes_out_the_cases_that_others_stand_for) {
+TEST_F(Pending, TakesOutTheCasesThatOthersStandFor) {
   BlessOptions first = because_;
   first.reason = "first run";
   bless(samples::passing(), file_, first);
@@ -101,7 +101,7 @@ TEST_F(Pending, takes_out_the_cases_that_others_stand_for) {
   EXPECT_THROW(baseline_of_json(to_json(baseline)), std::runtime_error);
 }
 
-TEST_F(Pending, leaves_what_is_gone_without_another_in_its_place) {
+TEST_F(Pending, LeavesWhatIsGoneWithoutAnotherInItsPlace) {
   BlessOptions first = because_;
   first.reason = "first run";
   bless(samples::passing(), file_, first);
@@ -111,14 +111,14 @@ TEST_F(Pending, leaves_what_is_gone_without_another_in_its_place) {
   EXPECT_TRUE(pending_of(fewer, read_baseline(file_), "").replaced.empty());
 }
 
-TEST_F(Pending, holds_everything_where_nothing_was_blessed) {
+TEST_F(Pending, HoldsEverythingWhereNothingWasBlessed) {
   const Baseline pending = pending_of(samples::passing(), {}, "c0ffee");
   EXPECT_EQ(bless_pending(pending, file_, because_).added, pending.cases.size() + pending.faults.size());
   EXPECT_EQ(gate(samples::passing(), read_baseline(file_)).exit_code, 0);
   EXPECT_EQ(read_baseline(file_).blessings.at(0).commit, "c0ffee");
 }
 
-TEST_F(Pending, takes_filters_and_says_where_nothing_matches) {
+TEST_F(Pending, TakesFiltersAndSaysWhereNothingMatches) {
   const Baseline pending = pending_of(samples::passing(), {}, "");
   because_.precision = "bf16";
   bless_pending(pending, file_, because_);
@@ -130,14 +130,14 @@ TEST_F(Pending, takes_filters_and_says_where_nothing_matches) {
   EXPECT_NE(complaint(pending, because_).find("nothing that is pending matches"), std::string::npos);
 }
 
-TEST_F(Pending, holds_nothing_of_a_run_that_failed_or_is_incomplete) {
+TEST_F(Pending, HoldsNothingOfARunThatFailedOrIsIncomplete) {
   EXPECT_TRUE(pending_of(samples::failing(), {}, "").cases.empty());
   Results results = samples::passing();
   results.partial = true;
   EXPECT_TRUE(pending_of(results, {}, "").cases.empty());
 }
 
-TEST_F(Pending, is_refused_without_a_reason_in_ci_and_where_it_is_none) {
+TEST_F(Pending, IsRefusedWithoutAReasonInCiAndWhereItIsNone) {
   const Baseline pending = pending_of(samples::passing(), {}, "");
   EXPECT_NE(complaint(pending, {}).find("empty reason"), std::string::npos);
   setenv("CI", "true", 1);

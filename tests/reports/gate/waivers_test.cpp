@@ -36,7 +36,7 @@ std::string with(const std::string& line) {
   return "[[xfail]]\nlaw = \"a\"\nreason = \"r\"\nlink = \"l\"\nexpires = 2027-01-01\n" + line;
 }
 
-TEST(Waivers, are_read_with_their_comments_and_escapes) {
+TEST(Waivers, AreReadWithTheirCommentsAndEscapes) {
   const auto waivers = waivers_of_toml(whole);
   ASSERT_EQ(waivers.size(), 2u);
   EXPECT_EQ(waivers[0].law, "window_*");
@@ -47,7 +47,7 @@ TEST(Waivers, are_read_with_their_comments_and_escapes) {
   EXPECT_TRUE(waivers_of_toml("").empty());
 }
 
-TEST(Waivers, hold_no_control_characters_and_are_not_endless) {
+TEST(Waivers, HoldNoControlCharactersAndAreNotEndless) {
   EXPECT_NE(complaint(with(std::string("case = \"*\0x\"", 12))).find("no control characters"), std::string::npos);
   EXPECT_NE(complaint(with("case = \"\x1b[2J\"")).find("no control characters"), std::string::npos);
   std::string many;
@@ -55,7 +55,7 @@ TEST(Waivers, hold_no_control_characters_and_are_not_endless) {
   EXPECT_NE(complaint(many).find("at most 10000"), std::string::npos);
 }
 
-TEST(Waivers, cover_by_pattern) {
+TEST(Waivers, CoverByPattern) {
   const auto waivers = waivers_of_toml(whole);
   CaseRecord c;
   c.law = "window_batch_norm", c.precision = "bf16", c.id = "1";
@@ -66,7 +66,7 @@ TEST(Waivers, cover_by_pattern) {
   EXPECT_FALSE(waivers[1].covers(c));
 }
 
-TEST(Waivers, are_refused_with_their_line) {
+TEST(Waivers, AreRefusedWithTheirLine) {
   EXPECT_EQ(complaint(with("")), "");
   EXPECT_EQ(complaint("law = \"a\""), "w.toml:1: found 'law = \"a\"', expected [[xfail]] before the first key");
   EXPECT_NE(complaint("[[skip]]").find("w.toml:1: found '[[skip]]', expected [[xfail]]"), std::string::npos);
@@ -80,7 +80,7 @@ TEST(Waivers, are_refused_with_their_line) {
             std::string::npos);
 }
 
-TEST(Waivers, know_the_calendar) {
+TEST(Waivers, KnowTheCalendar) {
   for (const char* day : {"2027-02-28", "2028-02-29", "2000-02-29"}) EXPECT_TRUE(is_day(day)) << day;
   for (const char* day : {"2027-02-29", "2027-13-01", "2027-00-10", "2027-1-1", "27-01-01", "2027-01-0x", ""})
     EXPECT_FALSE(is_day(day)) << day;

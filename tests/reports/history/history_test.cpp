@@ -25,7 +25,7 @@ class History : public testing::Test {
       testing::TempDir() + "tally-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
 };
 
-TEST_F(History, grows_by_a_line_a_run_and_leaves_what_stands) {
+TEST_F(History, GrowsByALineARunAndLeavesWhatStands) {
   EXPECT_TRUE(append(history_entry_of(samples::passing(), "aaaa"), file_));
   const std::string first = content();
   EXPECT_TRUE(append(history_entry_of(samples::failing(), "bbbb"), file_));
@@ -42,7 +42,7 @@ TEST_F(History, grows_by_a_line_a_run_and_leaves_what_stands) {
   EXPECT_NE(history_text(history).find("bbbb"), std::string::npos);
 }
 
-TEST_F(History, holds_the_numbers_of_every_precision) {
+TEST_F(History, HoldsTheNumbersOfEveryPrecision) {
   const HistoryEntry entry = history_entry_of(samples::failing());
   ASSERT_EQ(entry.precisions.size(), 3u);
   std::uint64_t cases = 0, failed = 0;
@@ -51,7 +51,7 @@ TEST_F(History, holds_the_numbers_of_every_precision) {
   EXPECT_EQ(failed, 4u);  // three failures, one error
 }
 
-TEST_F(History, is_refused_with_its_line_where_it_is_damaged_and_then_stays_as_it_is) {
+TEST_F(History, IsRefusedWithItsLineWhereItIsDamagedAndThenStaysAsItIs) {
   append(history_entry_of(samples::passing(), "aaaa"), file_);
   const std::string whole = content();
   for (const std::string& more :

@@ -87,7 +87,7 @@ TEST(Page, StaysSmallForManyCases) {
   EXPECT_LE(times(page, "id=\"c-"), listed_cases + 5 * samples::large(2000).laws.size());
 }
 
-TEST(Page, shows_where_in_a_failing_tensor_the_errors_are) {
+TEST(Page, ShowsWhereInAFailingTensorTheErrorsAre) {
   const std::string page = report_html(samples::failing());
   EXPECT_TRUE(has(page, "Worst elements of w0/m1/backward/d.fc1.weight"));
   EXPECT_TRUE(has(page, "Where in w0/m1/backward/d.fc1.weight"));
@@ -95,7 +95,7 @@ TEST(Page, shows_where_in_a_failing_tensor_the_errors_are) {
   EXPECT_FALSE(has(report_html(samples::passing()), "Where in "));
 }
 
-TEST(Page, shows_the_studies_it_carries_and_where_they_come_from) {
+TEST(Page, ShowsTheStudiesItCarriesAndWhereTheyComeFrom) {
   const std::string page = report_html(samples::failing());
   for (const char* id : {"id=\"drift\"", "id=\"rules\"", "id=\"evidence\"", "id=\"gate\"", "id=\"ledger\""})
     EXPECT_TRUE(has(page, std::string("<h2 ") + id)) << id;
@@ -106,7 +106,7 @@ TEST(Page, shows_the_studies_it_carries_and_where_they_come_from) {
     EXPECT_FALSE(has(report_html(samples::passing()), id)) << id;
 }
 
-TEST(Page, leaves_most_rows_of_a_long_folded_table_to_the_studys_own_page) {
+TEST(Page, LeavesMostRowsOfALongFoldedTableToTheStudysOwnPage) {
   Results results = samples::failing();
   Study& study = results.studies.front();
   StudyColumn column{"row", {}, {}};
@@ -120,7 +120,7 @@ TEST(Page, leaves_most_rows_of_a_long_folded_table_to_the_studys_own_page) {
   EXPECT_TRUE(has(page, " more, in the study&#39;s own page<") || has(page, " more, in the study's own page<"));
 }
 
-TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) {
+TEST(Page, ComparesWithABaselineAndWithEarlierRunsWhereTheyAreGiven) {
   const Results results = samples::passing();
   ReportContext context;
   context.baseline = baseline_of(results);
@@ -135,7 +135,7 @@ TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) 
   EXPECT_FALSE(has(report_html(results), "p7-t"));
 }
 
-TEST(Failure, reads_the_same_on_the_terminal_in_junit_and_on_the_page) {
+TEST(Failure, ReadsTheSameOnTheTerminalInJunitAndOnThePage) {
   const Results results = samples::failing();
   std::size_t failed = 0;
   for (const CaseRecord& c : results.cases) {
@@ -178,14 +178,14 @@ TEST(Thinned, KeepsBothEnds) {
   EXPECT_EQ(thinned(3, 7).size(), 3u);
 }
 
-TEST(Page, maps_a_failing_matrix_by_row_and_column) {
+TEST(Page, MapsAFailingMatrixByRowAndColumn) {
   const std::string page = report_html(samples::failing());
   EXPECT_TRUE(has(page, "-map-t\""));
   EXPECT_TRUE(has(page, "32 of 300 blocks are outside the bound, all in rows 32 to 47 and columns 4 to 7"));
   EXPECT_FALSE(has(report_html(samples::passing()), "outside the bound, all in"));
 }
 
-TEST(Page, a_map_that_does_not_fit_itself_is_left_out) {
+TEST(Page, AMapThatDoesNotFitItselfIsLeftOut) {
   Results results = samples::failing();
   for (CaseRecord& c : results.cases)
     for (TensorCheck& t : c.worst)
@@ -193,7 +193,7 @@ TEST(Page, a_map_that_does_not_fit_itself_is_left_out) {
   EXPECT_FALSE(has(report_html(results), "-map-t\""));
 }
 
-TEST(Page, marks_where_a_baseline_was_blessed_in_the_history) {
+TEST(Page, MarksWhereABaselineWasBlessedInTheHistory) {
   const Results results = samples::passing();
   ReportContext context;
   context.history = {history_entry_of(results, "0a1b2c"), history_entry_of(results, "3d4e5f")};
@@ -207,7 +207,7 @@ TEST(Page, marks_where_a_baseline_was_blessed_in_the_history) {
   EXPECT_FALSE(has(report_html(results, context), ">baseline blessed<"));
 }
 
-TEST(Page, lists_cases_of_every_precision_among_the_worst) {
+TEST(Page, ListsCasesOfEveryPrecisionAmongTheWorst) {
   Results results = samples::passing();
   for (CaseRecord& c : results.cases)
     if (c.precision == "bf16")
@@ -217,7 +217,7 @@ TEST(Page, lists_cases_of_every_precision_among_the_worst) {
   EXPECT_EQ(times(page.substr(from, to - from), "data-p=\"bf16\""), 3u);
 }
 
-TEST(Page, opens_a_failure_with_what_and_why) {
+TEST(Page, OpensAFailureWithWhatAndWhy) {
   Results results = samples::failing();
   const CaseRecord* told = telling_failure(results);
   ASSERT_NE(told, nullptr);
@@ -227,7 +227,7 @@ TEST(Page, opens_a_failure_with_what_and_why) {
   EXPECT_FALSE(has(report_html(samples::passing()), "right is"));
 }
 
-TEST(Page, says_in_its_heading_what_comes_nearest_for_its_kind) {
+TEST(Page, SaysInItsHeadingWhatComesNearestForItsKind) {
   Results results = samples::passing();
   results.studies = samples::studies();
   EXPECT_TRUE(has(report_html(results), "Nearest to a limit for its kind: accumulate/grid_stride uses "));
@@ -235,7 +235,7 @@ TEST(Page, says_in_its_heading_what_comes_nearest_for_its_kind) {
   EXPECT_FALSE(has(report_html(samples::failing()), "Nearest to a limit for its kind"));
 }
 
-TEST(Page, says_in_its_heading_what_the_gate_leaves_to_decide) {
+TEST(Page, SaysInItsHeadingWhatTheGateLeavesToDecide) {
   const Results before = samples::passing();
   Results now = before;
   now.cases[0].operations[0].bits = "other bits";
@@ -248,13 +248,13 @@ TEST(Page, says_in_its_heading_what_the_gate_leaves_to_decide) {
   EXPECT_FALSE(has(report_html(now), "Against the baseline"));
 }
 
-TEST(Page, folds_families_of_laws_but_those_that_fail) {
+TEST(Page, FoldsFamiliesOfLawsButThoseThatFail) {
   const std::string page = report_html(samples::failing());
   EXPECT_TRUE(has(page, "<details open=\"open\"><summary>\u2717 equivalence: 2 laws"));
   EXPECT_TRUE(has(report_html(samples::passing()), "<details><summary>equivalence: 2 laws"));
 }
 
-TEST(Page, shows_every_kernel_and_those_of_one_rounding_apart) {
+TEST(Page, ShowsEveryKernelAndThoseOfOneRoundingApart) {
   Results results = samples::passing();
   results.studies = samples::studies();
   const std::string page = report_html(results);
@@ -265,7 +265,7 @@ TEST(Page, shows_every_kernel_and_those_of_one_rounding_apart) {
   EXPECT_FALSE(has(report_html(results), "kernels-figure"));
 }
 
-TEST(Page, draws_each_combination_of_formats_by_itself) {
+TEST(Page, DrawsEachCombinationOfFormatsByItself) {
   const std::string page = report_html(samples::passing());
   EXPECT_TRUE(has(page, "Drift against K, fp32<"));
   EXPECT_TRUE(has(page, "Drift against K, fp32, buffer fp16<"));

@@ -46,7 +46,7 @@ std::vector<Results> shards_of(const Results& whole, int count) {
   return shards;
 }
 
-TEST(Merge, of_all_shards_gives_the_bytes_of_the_whole_campaign) {
+TEST(Merge, OfAllShardsGivesTheBytesOfTheWholeCampaign) {
   const Results whole = whole_campaign();
   std::vector<Results> shards = shards_of(whole, 2);
   EXPECT_EQ(to_json(merged(shards, trainings)), to_json(whole));
@@ -55,7 +55,7 @@ TEST(Merge, of_all_shards_gives_the_bytes_of_the_whole_campaign) {
   EXPECT_EQ(to_json(merged(shards, trainings)), to_json(whole)) << "the order of the shards changed the result";
 }
 
-TEST(Merge, without_a_shard_is_incomplete_and_never_green) {
+TEST(Merge, WithoutAShardIsIncompleteAndNeverGreen) {
   std::vector<Results> shards = shards_of(whole_campaign(), 3);
   shards.erase(shards.begin() + 1);
 
@@ -66,7 +66,7 @@ TEST(Merge, without_a_shard_is_incomplete_and_never_green) {
   EXPECT_EQ(exit_code_of(result), 4);
 }
 
-TEST(Merge, without_a_shard_still_fails_where_a_law_broke) {
+TEST(Merge, WithoutAShardStillFailsWhereALawBroke) {
   std::vector<Results> shards = shards_of(whole_campaign(), 3);
   shards.pop_back();
   shards.front().cases.front().status = Status::fail;
@@ -83,7 +83,7 @@ std::string refusal(const std::vector<Results>& shards) {
   return "";
 }
 
-TEST(Merge, refuses_parts_of_different_campaigns) {
+TEST(Merge, RefusesPartsOfDifferentCampaigns) {
   const auto with = [](const std::function<void(Results&)>& change) {
     std::vector<Results> shards = shards_of(whole_campaign(), 2);
     change(shards.back());
@@ -104,7 +104,7 @@ TEST(Merge, refuses_parts_of_different_campaigns) {
   EXPECT_EQ(with([](Results&) {}), "");
 }
 
-TEST(ShardName, reads_back_and_refuses_what_is_none) {
+TEST(ShardName, ReadsBackAndRefusesWhatIsNone) {
   const ShardName name{2, 4, "laws *, fp32"};
   EXPECT_EQ(shard_name_of(text_of(name)), name);
   EXPECT_EQ(shard_name_of("2/4"), (ShardName{2, 4, ""}));

@@ -45,7 +45,7 @@ std::string complaint(const Reader& reader, const std::string& text) {
   return "";
 }
 
-TEST(Damaged, a_file_that_was_cut_off_is_refused_wherever_it_ends) {
+TEST(Damaged, AFileThatWasCutOffIsRefusedWhereverItEnds) {
   for (const Reader& reader : readers()) {
     ASSERT_EQ(complaint(reader, reader.whole), "");
     for (std::size_t size = 1; size + 1 < reader.whole.size(); ++size)
@@ -53,7 +53,7 @@ TEST(Damaged, a_file_that_was_cut_off_is_refused_wherever_it_ends) {
   }
 }
 
-TEST(Damaged, a_byte_that_was_changed_crashes_nothing) {
+TEST(Damaged, AByteThatWasChangedCrashesNothing) {
   for (const Reader& reader : readers()) {
     std::size_t refused = 0;
     for (std::size_t at = 0; at < reader.whole.size(); at += 5)
@@ -66,7 +66,7 @@ TEST(Damaged, a_byte_that_was_changed_crashes_nothing) {
   }
 }
 
-TEST(Damaged, bytes_behind_a_zero_and_values_that_fill_the_memory_are_refused) {
+TEST(Damaged, BytesBehindAZeroAndValuesThatFillTheMemoryAreRefused) {
   for (const Reader& reader : readers()) {
     EXPECT_NE(complaint(reader, reader.whole + std::string("\0garbage", 8)), "") << reader.name;
     std::string many = "{\"schema\": [";
@@ -75,7 +75,7 @@ TEST(Damaged, bytes_behind_a_zero_and_values_that_fill_the_memory_are_refused) {
   }
 }
 
-TEST(Damaged, what_is_no_file_is_not_waited_for) {
+TEST(Damaged, WhatIsNoFileIsNotWaitedFor) {
   const std::string pipe = testing::TempDir() + "stored-pipe";
   std::filesystem::remove(pipe);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -87,7 +87,7 @@ TEST(Damaged, what_is_no_file_is_not_waited_for) {
   std::filesystem::remove(pipe);
 }
 
-TEST(Damaged, a_later_version_is_named) {
+TEST(Damaged, ALaterVersionIsNamed) {
   for (const Reader& reader : readers()) {
     std::string text = reader.whole;
     const auto at = text.find("\"schema\": ") + 10;
@@ -96,7 +96,7 @@ TEST(Damaged, a_later_version_is_named) {
   }
 }
 
-TEST(Damaged, an_unknown_key_is_refused_with_its_place) {
+TEST(Damaged, AnUnknownKeyIsRefusedWithItsPlace) {
   for (const Reader& reader : readers()) {
     std::string text = reader.whole;
     text.replace(text.find("\"schema\""), 8, "\"later\": [1, {\"a\": null}], \"schema\"");
@@ -104,7 +104,7 @@ TEST(Damaged, an_unknown_key_is_refused_with_its_place) {
   }
 }
 
-TEST(Damaged, deep_nesting_and_huge_numbers_are_refused) {
+TEST(Damaged, DeepNestingAndHugeNumbersAreRefused) {
   for (const Reader& reader : readers()) {
     EXPECT_NE(complaint(reader, std::string(1'000'000, '[') + "\n"), "");
     EXPECT_NE(complaint(reader, std::string(100'000, '[') + std::string(100'000, ']') + "\n"), "");

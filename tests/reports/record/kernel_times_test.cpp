@@ -9,7 +9,7 @@
 namespace tally::kernel_times_test {
 namespace {
 
-TEST(KernelTimes, come_back_as_they_were_added) {
+TEST(KernelTimes, ComeBackAsTheyWereAdded) {
   const auto file = std::filesystem::path(testing::TempDir()) / "kernel_times.tsv";
   std::filesystem::remove(file);
   EXPECT_TRUE(read_kernel_times(file).empty());
@@ -26,7 +26,7 @@ TEST(KernelTimes, come_back_as_they_were_added) {
   EXPECT_THROW(append_kernel_times(file / "below", "a", "b", "c", {{"d", 1}}), std::runtime_error);
 }
 
-TEST(KernelTimes, a_damaged_line_is_refused_with_its_number) {
+TEST(KernelTimes, ADamagedLineIsRefusedWithItsNumber) {
   const auto file = std::filesystem::path(testing::TempDir()) / "damaged_times.tsv";
   for (const char* line :
        {"a\tb\tc\td", "a\tb\tc\td\tsoon", "a\tb\tc\td\t-1", "a\tb\tc\td\tnan", "a\tb\tc\td\t1\t2", ""}) {

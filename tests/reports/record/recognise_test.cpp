@@ -31,7 +31,7 @@ class Recognise : public testing::Test {
                            ("tally-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
-TEST_F(Recognise, what_tally_writes_whatever_came_out) {
+TEST_F(Recognise, WhatTallyWritesWhateverCameOut) {
   write_study(samples::study(), folder_);
   for (const Results& results : {samples::passing(), samples::failing(), samples::hostile(), Results{}}) {
     write_report(results, folder_);
@@ -47,7 +47,7 @@ TEST_F(Recognise, what_tally_writes_whatever_came_out) {
   EXPECT_TRUE(replaceable("results.json", to_json(samples::passing()).substr(0, 200))) << "cut off, and still Tally's";
 }
 
-TEST_F(Recognise, nothing_that_somebody_else_wrote) {
+TEST_F(Recognise, NothingThatSomebodyElseWrote) {
   EXPECT_FALSE(replaceable("results.json", "{\"loss\": [1, 2]}"));
   EXPECT_FALSE(replaceable("run.json", "[]"));
   EXPECT_FALSE(replaceable("check.json", "{\n \"assumptions\": [],\n \"mine\": 1\n}\n"));
@@ -58,7 +58,7 @@ TEST_F(Recognise, nothing_that_somebody_else_wrote) {
   EXPECT_FALSE(replaceable("summary.txt", "## Summary"));
 }
 
-TEST_F(Recognise, an_exact_answer_and_nothing_else_where_one_is_written) {
+TEST_F(Recognise, AnExactAnswerAndNothingElseWhereOneIsWritten) {
   const fs::path file = folder_ / "answer";
   const auto with = [&file](const std::string& content) {
     std::ofstream(file) << content;
@@ -72,9 +72,9 @@ TEST_F(Recognise, an_exact_answer_and_nothing_else_where_one_is_written) {
   EXPECT_FALSE(may_be_replaced_by_answer(folder_));
 }
 
-TEST_F(Recognise, a_folder_is_no_file_to_replace) { EXPECT_FALSE(may_be_replaced(folder_)); }
+TEST_F(Recognise, AFolderIsNoFileToReplace) { EXPECT_FALSE(may_be_replaced(folder_)); }
 
-TEST_F(Recognise, what_is_empty_or_not_there_is_nobodys) {
+TEST_F(Recognise, WhatIsEmptyOrNotThereIsNobodys) {
   EXPECT_TRUE(replaceable("summary.md", ""));
   EXPECT_TRUE(may_be_replaced(folder_ / "none.json"));
 }

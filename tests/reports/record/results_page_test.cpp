@@ -50,7 +50,7 @@ TEST(ResultsPage, DocumentsEveryKeyThatIsWrittenAndNoOther) {
   EXPECT_EQ(all, written);
 }
 
-TEST(ResultsPage, documents_every_key_of_a_judged_capture_and_no_other) {
+TEST(ResultsPage, DocumentsEveryKeyOfAJudgedCaptureAndNoOther) {
   Keys written;
   CaptureRecord wrong = samples::wrong_capture();
   wrong.ranks = {{0, 1, {{"forward", Status::pass}}}};
@@ -59,13 +59,13 @@ TEST(ResultsPage, documents_every_key_of_a_judged_capture_and_no_other) {
   EXPECT_EQ(documented("capture.md", "One judged capture"), written);
 }
 
-TEST(ResultsPage, documents_every_key_of_a_varied_loop_and_no_other) {
+TEST(ResultsPage, DocumentsEveryKeyOfAVariedLoopAndNoOther) {
   Keys written;
   collect(nlohmann::json::parse(to_json(samples::wrong_loop())), "", written);
   EXPECT_EQ(documented("vary.md", "A varied loop")["$"], written["$"]);
 }
 
-TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {
+TEST(ResultsPage, DocumentsEveryKeyOfAStudyAndNoOther) {
   Keys written;
   collect(nlohmann::json::parse(to_json(samples::study())), "", written);
   written.erase("environment"), written.erase("environment.ledger[]");  // as in results.json

@@ -16,35 +16,35 @@ std::string complaint(const Study& study) {
   }
 }
 
-TEST(StudyJson, comes_back_as_it_was_written) {
+TEST(StudyJson, ComesBackAsItWasWritten) {
   const std::string json = to_json(samples::study());
 
   EXPECT_EQ(to_json(study_of_json(json)), json);
   EXPECT_EQ(to_json(study_of_json(to_json(Study{}))), to_json(Study{}));
 }
 
-TEST(StudyJson, refuses_a_column_that_is_shorter_than_its_table) {
+TEST(StudyJson, RefusesAColumnThatIsShorterThanItsTable) {
   Study study = samples::study();
   study.tables[0].columns[1].numbers.pop_back();
 
   EXPECT_EQ(complaint(study), "study: $.tables[0].columns[1]: found 1 row, expected 2 rows as in columns[0]");
 }
 
-TEST(StudyJson, refuses_a_column_of_words_and_numbers) {
+TEST(StudyJson, RefusesAColumnOfWordsAndNumbers) {
   Study study = samples::study();
   study.tables[0].columns[1].words = {"a", "b"};
 
   EXPECT_EQ(complaint(study), "study: $.tables[0].columns[1]: found words and numbers, expected one of them empty");
 }
 
-TEST(StudyJson, refuses_points_that_are_no_pairs) {
+TEST(StudyJson, RefusesPointsThatAreNoPairs) {
   Study study = samples::study();
   study.plots[1].series[0].y.push_back(1);
 
   EXPECT_EQ(complaint(study), "study: $.plots[1].series[0].y: found 5, expected 4 numbers, as many as x");
 }
 
-TEST(StudyJson, refuses_intervals_with_one_end_or_for_some_points) {
+TEST(StudyJson, RefusesIntervalsWithOneEndOrForSomePoints) {
   Study one_end = samples::study(), some_points = samples::study();
   one_end.plots[0].series[2].high.clear();
   for (auto* ends : {&some_points.plots[0].series[2].low, &some_points.plots[0].series[2].high}) ends->pop_back();
@@ -54,7 +54,7 @@ TEST(StudyJson, refuses_intervals_with_one_end_or_for_some_points) {
             "study: $.plots[0].series[2].low: found 10, expected none or 11 numbers, as many as x");
 }
 
-TEST(StudyJson, refuses_another_schema_and_an_unknown_key) {
+TEST(StudyJson, RefusesAnotherSchemaAndAnUnknownKey) {
   EXPECT_THROW(study_of_json("{\"schema\": 2}"), std::runtime_error);
   std::string json = to_json(Study{});
   json.insert(1, "\"colour\": 1,");

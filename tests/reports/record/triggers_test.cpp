@@ -16,7 +16,7 @@ std::vector<TriggerRecord> six() {
   return triggers;
 }
 
-TEST(Triggers, pairs_are_bits_of_hexadecimal_digits) {
+TEST(Triggers, PairsAreBitsOfHexadecimalDigits) {
   TriggerRecord trigger;
   for (const std::size_t other : {0u, 3u, 5u}) see_with(trigger, other);
 
@@ -25,7 +25,7 @@ TEST(Triggers, pairs_are_bits_of_hexadecimal_digits) {
     EXPECT_EQ(was_seen_with(trigger, other), other == 0 || other == 3 || other == 5) << other;
 }
 
-TEST(Triggers, of_two_parts_add_up) {
+TEST(Triggers, OfTwoPartsAddUp) {
   std::vector<TriggerRecord> whole = six(), part = six();
   see_with(whole[1], 0), see_with(part[1], 2), see_with(part[1], 5);
   part[3].seen = 7;
@@ -37,14 +37,14 @@ TEST(Triggers, of_two_parts_add_up) {
   EXPECT_FALSE(was_seen_with(whole[1], 3));
 }
 
-TEST(Triggers, of_other_campaigns_do_not_add_up) {
+TEST(Triggers, OfOtherCampaignsDoNotAddUp) {
   std::vector<TriggerRecord> whole = six(), part = six();
   part[2].name = "another";
 
   EXPECT_THROW(merge_triggers(whole, part), std::runtime_error);
 }
 
-TEST(Triggers, totals_count_what_a_campaign_must_show) {
+TEST(Triggers, TotalsCountWhatACampaignMustShow) {
   std::vector<TriggerRecord> triggers = six();
   triggers[4].seen = triggers[5].seen = 0;
 
@@ -55,7 +55,7 @@ TEST(Triggers, totals_count_what_a_campaign_must_show) {
   EXPECT_EQ(totals.later, 1u);
 }
 
-TEST(Triggers, unreached_fail_the_default_campaign_alone) {
+TEST(Triggers, UnreachedFailTheDefaultCampaignAlone) {
   Results results = samples::passing();
   results.triggers[0].seen = 0;
   EXPECT_EQ(verdict_of(results), Status::pass);
@@ -70,7 +70,7 @@ TEST(Triggers, unreached_fail_the_default_campaign_alone) {
   EXPECT_EQ(verdict_of(results), Status::pass);
 }
 
-TEST(Triggers, that_come_later_fail_nothing) {
+TEST(Triggers, ThatComeLaterFailNothing) {
   Results results = samples::passing();
   results.triggers_required = true;
 

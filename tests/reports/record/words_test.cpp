@@ -11,14 +11,14 @@ Suspicion named(const char* name, double share = 1) {
   return suspect;
 }
 
-TEST(Words, name_every_suspect_that_is_as_good_once) {
+TEST(Words, NameEverySuspectThatIsAsGoodOnce) {
   const std::string text =
       text_of(std::vector<Suspicion>{named("all-zero"), named("read-as"), named("read-as"), named("late", 0.5)});
 
   EXPECT_EQ(text, "looks like all-zero or read-as (explains 100 % of the error)");
 }
 
-TEST(Words, count_the_suspects_beyond_a_few) {
+TEST(Words, CountTheSuspectsBeyondAFew) {
   const std::string text =
       text_of(std::vector<Suspicion>{named("a"), named("b"), named("c"), named("c"), named("d"), named("e")});
 

@@ -23,14 +23,14 @@ double signed_rank_by_hand(const std::vector<double>& sizes, double sum) {
   return static_cast<double>(reached) / static_cast<double>(all);
 }
 
-TEST(SignTest, counts_throws_of_a_coin) {
+TEST(SignTest, CountsThrowsOfACoin) {
   EXPECT_EQ(sign_test(0, 0), 1);
   EXPECT_EQ(static_cast<float>(sign_test(3, 3)), 0.125f);
   EXPECT_EQ(static_cast<float>(sign_test(2, 3)), 0.5f);
   EXPECT_EQ(static_cast<float>(sign_test(0, 3)), 1.0f);
 }
 
-TEST(SignedRank, agrees_with_all_signs_tried) {
+TEST(SignedRank, AgreesWithAllSignsTried) {
   EXPECT_EQ(signed_rank_test({}), 1);
   EXPECT_EQ(signed_rank_test({0, 0}), 1);
   EXPECT_EQ(signed_rank_test({1, 2, 3}), 0.125);
@@ -38,13 +38,13 @@ TEST(SignedRank, agrees_with_all_signs_tried) {
   EXPECT_EQ(signed_rank_test({-1, 2, -3, 4, 5, -6, 7}), signed_rank_by_hand({1, 2, 3, 4, 5, 6, 7}, 18));
 }
 
-TEST(SignedRank, shares_ranks_among_ties) {
+TEST(SignedRank, SharesRanksAmongTies) {
   EXPECT_EQ(signed_rank_test({1, 1}), 0.25);
   EXPECT_EQ(signed_rank_test({1, -1}), 0.75);  // three of four signs reach the shared rank
 }
 
 /// At 30 differences it counts, at 31 it does not: both must say nearly the same of nearly the same.
-TEST(SignedRank, goes_over_to_the_normal_distribution_without_a_jump) {
+TEST(SignedRank, GoesOverToTheNormalDistributionWithoutAJump) {
   std::vector<double> differences;
   for (int i = 1; i <= 30; ++i) differences.push_back(i % 4 == 0 ? -i : i);
   const double counted = signed_rank_test(differences);
@@ -54,7 +54,7 @@ TEST(SignedRank, goes_over_to_the_normal_distribution_without_a_jump) {
   EXPECT_LT(counted, 0.05);
 }
 
-TEST(MedianLimit, is_an_order_statistic_that_falls_with_its_level) {
+TEST(MedianLimit, IsAnOrderStatisticThatFallsWithItsLevel) {
   std::vector<double> values(101);
   std::iota(values.begin(), values.end(), 0.0);
   const double low = median_lower_limit(values, 0.05), high = median_upper_limit(values, 0.05);
@@ -66,7 +66,7 @@ TEST(MedianLimit, is_an_order_statistic_that_falls_with_its_level) {
 }
 
 /// The same from resamples that are really drawn.
-TEST(MedianLimit, is_that_of_the_bootstrap) {
+TEST(MedianLimit, IsThatOfTheBootstrap) {
   std::vector<double> values(41);
   std::iota(values.begin(), values.end(), 0.0);
   std::mt19937_64 random(7);
@@ -81,7 +81,7 @@ TEST(MedianLimit, is_that_of_the_bootstrap) {
   EXPECT_LE(std::fabs(medians[1000] - median_lower_limit(values, 0.05)), 1);
 }
 
-TEST(Holm, corrects_from_the_smallest_upwards) {
+TEST(Holm, CorrectsFromTheSmallestUpwards) {
   const auto corrected = holm({5.0 / 128, 1.0 / 128, 3.0 / 128});
   EXPECT_EQ(corrected[1], 3.0 / 128);
   EXPECT_EQ(corrected[2], 6.0 / 128);

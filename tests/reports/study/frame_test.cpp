@@ -15,7 +15,7 @@ std::vector<Look> looks_of_names(const std::vector<std::string>& names) {
   return looks_of(series);
 }
 
-TEST(Looks, give_series_of_one_first_word_one_colour) {
+TEST(Looks, GiveSeriesOfOneFirstWordOneColour) {
   const auto looks = looks_of_names({"fp32 drift", "fp16 drift", "fp32 bound"});
 
   EXPECT_STREQ(looks[0].ink.colour, looks[2].ink.colour);
@@ -23,7 +23,7 @@ TEST(Looks, give_series_of_one_first_word_one_colour) {
   EXPECT_NE(looks[0].dashes, looks[2].dashes);
 }
 
-TEST(Looks, tell_more_groups_than_colours_apart) {
+TEST(Looks, TellMoreGroupsThanColoursApart) {
   const auto looks = looks_of_names({"a 1", "a 2", "a 3", "b", "c", "d", "e", "f", "g", "h"});
 
   std::set<std::tuple<std::string, std::string, bool>> seen;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(StudyPage, opens_with_the_question_and_the_answer) {
+TEST(StudyPage, OpensWithTheQuestionAndTheAnswer) {
   const std::string page = study_html(samples::study());
   const auto question = page.find("<h1>How does drift grow"), answer = page.find("It grows with K to the power 0.5");
 
@@ -26,7 +26,7 @@ TEST(StudyPage, opens_with_the_question_and_the_answer) {
   EXPECT_TRUE(has(page.substr(question, answer - question), "\u2713 pass"));
 }
 
-TEST(StudyPage, shows_every_plot_table_note_and_the_ledger) {
+TEST(StudyPage, ShowsEveryPlotTableNoteAndTheLedger) {
   const Study study = samples::study();
   const std::string page = study_html(study);
 
@@ -38,7 +38,7 @@ TEST(StudyPage, shows_every_plot_table_note_and_the_ledger) {
   EXPECT_TRUE(has(page, study.environment.ledger.front().first));
 }
 
-TEST(StudyPage, draws_a_marker_a_line_and_an_interval_for_each_point) {
+TEST(StudyPage, DrawsAMarkerALineAndAnIntervalForEachPoint) {
   Study study = samples::study();
   study.plots = {study.plots[2]};
   const std::string page = study_html(study);
@@ -48,7 +48,7 @@ TEST(StudyPage, draws_a_marker_a_line_and_an_interval_for_each_point) {
   EXPECT_EQ(circles, 2 * (study.plots[0].series[0].x.size() + 1));  // two arcs each; one more in the legend
 }
 
-TEST(StudyPage, escapes_whatever_it_is_given) {
+TEST(StudyPage, EscapesWhateverItIsGiven) {
   const Study study = samples::hostile_study();
 
   EXPECT_FALSE(has(study_html(study), "<script"));
@@ -57,21 +57,21 @@ TEST(StudyPage, escapes_whatever_it_is_given) {
   EXPECT_TRUE(has(study_html(study), "Incomplete: interrupted"));
 }
 
-TEST(StudyMarkdown, holds_the_answer_and_the_tables) {
+TEST(StudyMarkdown, HoldsTheAnswerAndTheTables) {
   const std::string text = study_markdown(samples::study());
 
   EXPECT_TRUE(text.starts_with("## How does drift grow"));
   EXPECT_TRUE(has(text, "| buffer | K | exponent |\n|---|---:|---:|\n| plain | 2 | 0.5 |\n"));
 }
 
-TEST(StudyTerminal, holds_the_answer_and_the_tables) {
+TEST(StudyTerminal, HoldsTheAnswerAndTheTables) {
   const std::string text = terminal_text(samples::study());
 
   EXPECT_TRUE(has(text, "\u2713 pass  It grows with K"));
   EXPECT_TRUE(has(text, "Kahan   1,048,576"));
 }
 
-TEST(StudyFiles, are_written_twice_the_same) {
+TEST(StudyFiles, AreWrittenTwiceTheSame) {
   const fs::path folder = fs::path(testing::TempDir()) / "tally-study" / "new";
   fs::remove_all(folder.parent_path());
   const auto bytes = [&folder](const char* name) {
@@ -87,7 +87,7 @@ TEST(StudyFiles, are_written_twice_the_same) {
   fs::remove_all(folder.parent_path());
 }
 
-TEST(StudyExit, is_green_for_a_pass_alone) {
+TEST(StudyExit, IsGreenForAPassAlone) {
   Study study;
   const std::pair<Status, int> codes[] = {
       {Status::pass, 0}, {Status::fail, 1}, {Status::error, 3}, {Status::not_run, 4}, {Status::vacuous, 4}};

@@ -8,9 +8,9 @@
 namespace tally::annotations_test {
 namespace {
 
-TEST(Annotations, are_none_where_nothing_failed) { EXPECT_EQ(github_annotations(samples::passing()), ""); }
+TEST(Annotations, AreNoneWhereNothingFailed) { EXPECT_EQ(github_annotations(samples::passing()), ""); }
 
-TEST(Annotations, stand_worst_first_one_a_line) {
+TEST(Annotations, StandWorstFirstOneALine) {
   const std::string text = github_annotations(samples::failing());
   EXPECT_TRUE(text.starts_with("::error title=")) << text;
   EXPECT_LT(text.find("An element is NaN"), text.find("3.88 times its bound"));
@@ -18,7 +18,7 @@ TEST(Annotations, stand_worst_first_one_a_line) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 
-TEST(Annotations, count_what_they_leave_out) {
+TEST(Annotations, CountWhatTheyLeaveOut) {
   Results results = samples::failing();
   for (CaseRecord& c : results.cases) c.status = Status::fail;
   const std::string text = github_annotations(results);
@@ -26,7 +26,7 @@ TEST(Annotations, count_what_they_leave_out) {
   EXPECT_NE(text.find("\n::error title=and 246 more::"), std::string::npos) << text;
 }
 
-TEST(Annotations, cannot_be_ended_by_what_they_say) {
+TEST(Annotations, CannotBeEndedByWhatTheySay) {
   Results results = samples::failing();
   for (CaseRecord& c : results.cases) c.message = "100 %\n::warning::a, b", c.title = "x::y,z%\r\n";
   const std::string text = github_annotations(results);

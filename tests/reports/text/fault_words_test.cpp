@@ -5,7 +5,7 @@
 namespace tally::fault_words_test {
 namespace {
 
-TEST(FaultWords, say_the_smallest_magnitude_as_a_power_of_two) {
+TEST(FaultWords, SayTheSmallestMagnitudeAsAPowerOfTwo) {
   FaultRecord fault;
   EXPECT_EQ(smallest_caught_word(fault), "\u2013");
   fault.smallest_caught = 1;

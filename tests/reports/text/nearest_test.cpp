@@ -5,7 +5,7 @@
 namespace tally::nearest_test {
 namespace {
 
-TEST(Nearest, counts_single_changes) {
+TEST(Nearest, CountsSingleChanges) {
   EXPECT_EQ(edit_distance("clip", "clip"), 0u);
   EXPECT_EQ(edit_distance("clip", "slip"), 1u);
   EXPECT_EQ(edit_distance("clip", "lips"), 2u);
@@ -13,7 +13,7 @@ TEST(Nearest, counts_single_changes) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
 }
 
-TEST(Nearest, offers_what_somebody_may_have_meant) {
+TEST(Nearest, OffersWhatSomebodyMayHaveMeant) {
   const std::vector<std::string> names{"mean-of-means", "sum-not-mean", "last-only", "first-only"};
 
   EXPECT_EQ(nearest_names("mean-of-mean", names, 1), (std::vector<std::string>{"mean-of-means"}));
@@ -22,7 +22,7 @@ TEST(Nearest, offers_what_somebody_may_have_meant) {
   EXPECT_EQ(nearest_names("x", names, 9).size(), names.size());
 }
 
-TEST(Nearest, offers_none_that_is_far) {
+TEST(Nearest, OffersNoneThatIsFar) {
   const std::vector<std::string> names{"mean-of-means", "over-k", "last-only", "first-only"};
 
   EXPECT_EQ(near_names("nosuch", names, 3), std::vector<std::string>{});

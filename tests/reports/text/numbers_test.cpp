@@ -32,7 +32,7 @@ TEST(Numbers, ShowThreeDigitsAndSayWhatIsNotFinite) {
   EXPECT_EQ(coordinate(12.25), "12.2");
 }
 
-TEST(Numbers, never_read_as_one_unless_they_are_one) {
+TEST(Numbers, NeverReadAsOneUnlessTheyAreOne) {
   EXPECT_EQ(significant(1), "1");
   EXPECT_EQ(significant(0.9994), "0.999");
   EXPECT_EQ(significant(0.9996), "0.9996");
@@ -48,7 +48,7 @@ TEST(Numbers, never_read_as_one_unless_they_are_one) {
   }
 }
 
-TEST(Numbers, of_a_chance_end_where_nothing_is_left) {
+TEST(Numbers, OfAChanceEndWhereNothingIsLeft) {
   EXPECT_EQ(power_of_ten(-3.94), "1e-3.9");
   EXPECT_EQ(power_of_ten(-1000), "1e" + std::to_string(-1000));
   const std::string nothing_left = "< 1e" + std::to_string(-1000);

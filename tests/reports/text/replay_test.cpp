@@ -9,7 +9,7 @@
 namespace tally::replay_test {
 namespace {
 
-TEST(ReplayCommand, is_quoted_for_a_shell_where_it_must_be) {
+TEST(ReplayCommand, IsQuotedForAShellWhereItMustBe) {
   EXPECT_EQ(replay_command(""), "");
   EXPECT_EQ(replay_command("tly1:8c1f"), "./tally replay tly1:8c1f");
   EXPECT_EQ(replay_command("it's; rm"), "./tally replay 'it'\\''s; rm'");
@@ -18,7 +18,7 @@ TEST(ReplayCommand, is_quoted_for_a_shell_where_it_must_be) {
   EXPECT_EQ(subject_options(ran), " --fault 'x; rm'");
 }
 
-TEST(ReplayCommand, carries_what_the_token_does_not) {
+TEST(ReplayCommand, CarriesWhatTheTokenDoesNot) {
   CaseRecord c;
   Environment ran;
   EXPECT_EQ(replay_command(c, ran), "");
@@ -30,7 +30,7 @@ TEST(ReplayCommand, carries_what_the_token_does_not) {
   EXPECT_EQ(subject_options(ran), " --subject host --fault mean-of-means --magnitude 0.25 --kernel a=b --kernel c=d");
 }
 
-TEST(ReplayCommand, of_a_fault_has_as_much_of_the_bug_as_was_caught_and_the_shipped_kernels) {
+TEST(ReplayCommand, OfAFaultHasAsMuchOfTheBugAsWasCaughtAndTheShippedKernels) {
   FaultRecord fault;
   Environment ran;
   ran.executor = "host", ran.kernels = {"a=b"};  // a seeded fault runs with stages of its own
@@ -43,7 +43,7 @@ TEST(ReplayCommand, of_a_fault_has_as_much_of_the_bug_as_was_caught_and_the_ship
             "./tally replay tly1:abc --law some_law --subject host --fault mean-of-means --magnitude 0.25");
 }
 
-TEST(ReplayCommand, is_whole_wherever_a_failing_case_is_shown) {
+TEST(ReplayCommand, IsWholeWhereverAFailingCaseIsShown) {
   const Results results = samples::failing();
   std::size_t failed = 0;
   for (const CaseRecord& c : results.cases) {

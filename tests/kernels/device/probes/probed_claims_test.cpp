@@ -54,7 +54,7 @@ Claims asked(const GemmTraits& traits, const Precision& precision) {
   return claims;
 }
 
-TEST(ProbedClaims, are_what_the_host_declares_of_itself) {
+TEST(ProbedClaims, AreWhatTheHostDeclaresOfItself) {
   for (const Kind kind : orders) {
     for (const Precision& precision : precisions()) {
       SCOPED_TRACE(to_string({kind, 0}) + " " + std::string(name_of(precision.storage)));
@@ -71,7 +71,7 @@ TEST(ProbedClaims, are_what_the_host_declares_of_itself) {
 }
 
 /// Without answers every run on a GPU claims the worst of all.
-TEST(ProbedClaims, of_a_device_that_refused_are_those_of_one_that_was_not_asked) {
+TEST(ProbedClaims, OfADeviceThatRefusedAreThoseOfOneThatWasNotAsked) {
   for (const Precision& precision : precisions()) {
     Claims worst;
     claim_products(worst, precision, {}, ExecutorKind::cuda, false);
@@ -83,7 +83,7 @@ TEST(ProbedClaims, of_a_device_that_refused_are_those_of_one_that_was_not_asked)
   }
 }
 
-TEST(ProbedClaims, count_any_number_of_parts_where_parts_were_seen_to_meet) {
+TEST(ProbedClaims, CountAnyNumberOfPartsWherePartsWereSeenToMeet) {
   GemmTraits traits = traits_of(Kind::tensor_core_h100);
   EXPECT_EQ(asked(traits, precision_of(Dtype::fp16)).kernels.at("gemm").splits, 1);
   traits.fp16.parts_meet_to_nearest = true;
@@ -92,7 +92,7 @@ TEST(ProbedClaims, count_any_number_of_parts_where_parts_were_seen_to_meet) {
   EXPECT_EQ(claims.kernels.at("gemm").reduction, Dtype::fp32);
 }
 
-TEST(ProbedClaims, are_called_probed_in_the_ledger) {
+TEST(ProbedClaims, AreCalledProbedInTheLedger) {
   const auto row = [](const Claims& claims, const std::string& name) {
     const auto all = oracle::ledger(claims, precision_of(Dtype::fp16));
     return std::map<std::string, std::string>(all.begin(), all.end()).at(name);
@@ -109,7 +109,7 @@ TEST(ProbedClaims, are_called_probed_in_the_ledger) {
 }
 
 /// A GPU that is there would be asked; the host's order is declared.
-TEST(ProbedClaims, of_the_host_are_those_it_declares) {
+TEST(ProbedClaims, OfTheHostAreThoseItDeclares) {
   const Precision precision = precision_of(Dtype::fp16);
   Claims claims = declared(Kind::tensor_core_a100, precision);
   const std::string before = to_json(claims);
@@ -142,7 +142,7 @@ double product(Kind kind, const Precision& precision, const Dot& dot) {
                                             : multiplied<float>(kind, precision, dot);
 }
 
-TEST(ProbedClaims, bound_every_product_of_the_device_that_was_asked) {
+TEST(ProbedClaims, BoundEveryProductOfTheDeviceThatWasAsked) {
   oracle::emulated::Table table("GEMM as probed");
   for (const Kind kind : orders) {
     for (const Precision& precision : precisions()) {
@@ -162,7 +162,7 @@ TEST(ProbedClaims, bound_every_product_of_the_device_that_was_asked) {
 }
 
 /// 1 and many products of just less than a block of v100 keeps beside it.
-TEST(ProbedClaims, of_another_generation_are_broken) {
+TEST(ProbedClaims, OfAnotherGenerationAreBroken) {
   const std::size_t k = 4096;
   Dot dot{oracle::emulated::Vector(k, 0x1.ffp-12), oracle::emulated::Vector(k, 0x1p-12),
           oracle::emulated::Data::same_sign};

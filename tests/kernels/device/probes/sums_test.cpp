@@ -73,7 +73,7 @@ SumTraits probed(const Order& order, const Sum& sum) {
   return found;
 }
 
-TEST(ProbeOfSums, finds_terms_and_bits_whatever_order_k_is_taken_in) {
+TEST(ProbeOfSums, FindsTermsAndBitsWhateverOrderKIsTakenIn) {
   for (const std::size_t terms : {4u, 8u, 16u, 32u}) {
     for (const int bits : {23, 24, 25, 26}) {
       for (const Order& order : {in_order(), reversed(), rotated(1), rotated(2), rotated(3), rotated(4)}) {
@@ -86,7 +86,7 @@ TEST(ProbeOfSums, finds_terms_and_bits_whatever_order_k_is_taken_in) {
   }
 }
 
-TEST(ProbeOfSums, fits_a_row_only_where_terms_and_bits_reach_it) {
+TEST(ProbeOfSums, FitsARowOnlyWhereTermsAndBitsReachIt) {
   const auto row = [](std::size_t terms, int bits) { return probed(in_order(), by(blocks(terms, bits))).row; };
   EXPECT_EQ(row(16, 25), "h100");
   EXPECT_EQ(row(8, 25), "h100");
@@ -109,7 +109,7 @@ double in_two_accumulators(const Blocks& core, const std::vector<double>& a, con
   return static_cast<double>(static_cast<float>(sums[0]) + static_cast<float>(sums[1]));
 }
 
-TEST(ProbeOfSums, sees_accumulators_that_meet_to_nearest) {
+TEST(ProbeOfSums, SeesAccumulatorsThatMeetToNearest) {
   const Blocks core = blocks(8, 24);
   const SumTraits found =
       probed(in_order(), [=](const auto& a, const auto& b) { return in_two_accumulators(core, a, b); });
@@ -119,7 +119,7 @@ TEST(ProbeOfSums, sees_accumulators_that_meet_to_nearest) {
 }
 
 /// Each half of k by itself, added to nearest: what a split of k does.
-TEST(ProbeOfSums, sees_far_parts_that_meet_to_nearest) {
+TEST(ProbeOfSums, SeesFarPartsThatMeetToNearest) {
   const Blocks core = blocks(16, 25);
   const SumTraits found = probed(in_order(), [=](const auto& a, const auto& b) {
     const auto half = [&](const auto& all, std::size_t from) {
@@ -134,7 +134,7 @@ TEST(ProbeOfSums, sees_far_parts_that_meet_to_nearest) {
 }
 
 /// A library may have another kernel for results in the operands' own format.
-TEST(ProbeOfSums, names_no_row_where_the_two_results_disagree) {
+TEST(ProbeOfSums, NamesNoRowWhereTheTwoResultsDisagree) {
   const auto device = [](std::size_t terms_for_fp16) {
     return [=](const ProductKind& kind, float a, const std::vector<Column>& columns) {
       const std::size_t terms = kind.result == Dtype::fp16 ? terms_for_fp16 : 8;
@@ -146,7 +146,7 @@ TEST(ProbeOfSums, names_no_row_where_the_two_results_disagree) {
   EXPECT_EQ(probe_both_results(device(4), in_fp32, k).terms, 4u);
 }
 
-TEST(ProbeOfSums, fits_no_row_to_blocks_that_round_to_nearest) {
+TEST(ProbeOfSums, FitsNoRowToBlocksThatRoundToNearest) {
   Blocks core = blocks(8, 25);
   const auto nearest = [=](const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
@@ -163,7 +163,7 @@ TEST(ProbeOfSums, fits_no_row_to_blocks_that_round_to_nearest) {
   EXPECT_EQ(found.row, "unknown");
 }
 
-TEST(ProbeOfSums, sees_products_and_sums_that_are_flushed) {
+TEST(ProbeOfSums, SeesProductsAndSumsThatAreFlushed) {
   const ProductKind wide{};
   const auto flushes = [](double x) { return std::fabs(x) < 0x1p-126 ? 0.0 : x; };
   const Sum exact = [](const auto& a, const auto& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); };
@@ -184,7 +184,7 @@ TEST(ProbeOfSums, sees_products_and_sums_that_are_flushed) {
   EXPECT_FALSE(probe_sums(device_that(in_order(), flushed_operands), wide, k).keeps_subnormals);
 }
 
-TEST(ProbeOfSums, takes_the_loosest_of_two_answers_and_no_row_they_disagree_on) {
+TEST(ProbeOfSums, TakesTheLoosestOfTwoAnswersAndNoRowTheyDisagreeOn) {
   const SumTraits tight{.answered = true,
                         .keeps_subnormals = true,
                         .rounding = "truncate",

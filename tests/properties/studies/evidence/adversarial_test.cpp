@@ -11,7 +11,7 @@ namespace {
 
 const Dtype storages[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
-TEST(HardCases, are_valid_in_every_precision) {
+TEST(HardCases, AreValidInEveryPrecision) {
   ASSERT_FALSE(hard_families().empty());
   for (const HardFamily& family : hard_families()) {
     for (const Dtype storage : storages) {
@@ -23,7 +23,7 @@ TEST(HardCases, are_valid_in_every_precision) {
   }
 }
 
-TEST(HardCases, raise_no_alarm) {
+TEST(HardCases, RaiseNoAlarm) {
   std::size_t held_runs = 0;
   for (const HardFamily& family : hard_families()) {
     if (family.name == "256 micro-batches") continue;  // the study runs it
@@ -41,7 +41,7 @@ TEST(HardCases, raise_no_alarm) {
   EXPECT_GT(held_runs, 0u);
 }
 
-TEST(HardCases, hold_what_their_names_say) {
+TEST(HardCases, HoldWhatTheirNamesSay) {
   const auto smallest_normal = 0x1p-126;
   const Case subnormal = hard_families()[5].make(Dtype::fp32, 3);
   const Tensor& x = subnormal.tensors.at("x");

@@ -17,7 +17,7 @@ Strata strata_of_case(std::uint64_t number, const RunOptions& on) {
   return strata_of(made.c, made.run, evidence_run(made.c, made.run), number);
 }
 
-TEST(CleanCases, are_a_function_of_seed_and_number_alone) {
+TEST(CleanCases, AreAFunctionOfSeedAndNumberAlone) {
   const CleanCase first = clean_case(seed, 5, {}), again = clean_case(seed, 5, {});
 
   EXPECT_EQ(hash_of(first.c), hash_of(again.c));
@@ -26,7 +26,7 @@ TEST(CleanCases, are_a_function_of_seed_and_number_alone) {
   EXPECT_NE(hash_of(first.c), hash_of(clean_case(seed + 1, 5, {}).c));
 }
 
-TEST(CleanCases, are_valid_and_reach_every_precision_normalisation_and_order) {
+TEST(CleanCases, AreValidAndReachEveryPrecisionNormalisationAndOrder) {
   std::set<std::string> seen;
   for (std::uint64_t i = 0; i < 150; ++i) {
     const CleanCase made = clean_case(seed, i, {});
@@ -42,7 +42,7 @@ TEST(CleanCases, are_valid_and_reach_every_precision_normalisation_and_order) {
   }
 }
 
-TEST(CleanCases, raise_no_alarm_and_leave_a_distribution_of_r) {
+TEST(CleanCases, RaiseNoAlarmAndLeaveADistributionOfR) {
   Strata strata;
   for (std::uint64_t i = 0; i < 30; ++i) strata.merge(strata_of_case(i, {}));
 
@@ -55,7 +55,7 @@ TEST(CleanCases, raise_no_alarm_and_leave_a_distribution_of_r) {
   EXPECT_EQ(strata.sum({"precision", "local"}).checks + strata.sum({"precision", "end_to_end"}).checks, all.checks);
 }
 
-TEST(CleanCases, raise_alarms_under_a_seeded_fault_that_name_its_stage) {
+TEST(CleanCases, RaiseAlarmsUnderASeededFaultThatNameItsStage) {
   RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   Strata strata;

@@ -23,7 +23,7 @@ const Figure& figure(const std::vector<Figure>& figures, const std::string& name
   return *std::ranges::find(figures, name, &Figure::name);
 }
 
-TEST(Evidence, is_the_same_whatever_the_number_of_processes) {
+TEST(Evidence, IsTheSameWhateverTheNumberOfProcesses) {
   const GatheredEvidence one = gather_evidence(small, in(1)), two = gather_evidence(small, in(2));
 
   EXPECT_EQ(one.strata, two.strata);
@@ -35,7 +35,7 @@ TEST(Evidence, is_the_same_whatever_the_number_of_processes) {
   }
 }
 
-TEST(Evidence, misses_its_figures_under_a_seeded_fault) {
+TEST(Evidence, MissesItsFiguresUnderASeededFault) {
   StudyOptions options = in(2);
   options.subject.stages = &find_fault("sum-not-mean")->stages();
   const GatheredEvidence evidence =
@@ -47,13 +47,13 @@ TEST(Evidence, misses_its_figures_under_a_seeded_fault) {
   EXPECT_TRUE(std::ranges::any_of(evidence_tables(evidence), [](const StudyTable& t) { return t.title == "Alarms"; }));
 }
 
-TEST(Evidence, meets_no_figure_that_needs_cases_without_any) {
+TEST(Evidence, MeetsNoFigureThatNeedsCasesWithoutAny) {
   const auto figures = figures_of({});
   ASSERT_FALSE(figures.empty());
   for (const Figure& f : figures) EXPECT_EQ(f.met, f.name == "checks that could not be made") << f.name;
 }
 
-TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
+TEST(Evidence, TellsASubjectThatCannotRunFromOneThatPasses) {
   StudyOptions options = in(2);
   Stages broken = shipped_stages();
   broken.variants["accumulate"] = "no such kernel";
@@ -65,7 +65,7 @@ TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
   EXPECT_FALSE(figure(figures_of(evidence), "checks that could not be made").met);
 }
 
-TEST(EvidenceTables, have_columns_of_one_length) {
+TEST(EvidenceTables, HaveColumnsOfOneLength) {
   const auto tables = evidence_tables(gather_evidence(small, in(2)));
   ASSERT_FALSE(tables.empty());
   for (const StudyTable& table : tables) {

@@ -8,7 +8,7 @@
 namespace tally::hill_climb_test {
 namespace {
 
-TEST(HillClimb, raises_r_and_stays_below_the_bound) {
+TEST(HillClimb, RaisesRAndStaysBelowTheBound) {
   const Climbs climbs = climb(clean_case(3, 0, {}), 60, 5);
 
   ASSERT_FALSE(climbs.empty());
@@ -22,14 +22,14 @@ TEST(HillClimb, raises_r_and_stays_below_the_bound) {
   EXPECT_GT(improved, 0u);
 }
 
-TEST(HillClimb, repeats_for_the_same_seed) {
+TEST(HillClimb, RepeatsForTheSameSeed) {
   const CleanCase start = clean_case(3, 3, {});
 
   EXPECT_EQ(climb(start, 20, 5), climb(start, 20, 5));
   EXPECT_NE(climb(start, 20, 5), climb(start, 0, 5));
 }
 
-TEST(HillClimb, hands_over_a_case_to_replay_where_a_bound_is_broken) {
+TEST(HillClimb, HandsOverACaseToReplayWhereABoundIsBroken) {
   RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   bool broken = false;
@@ -42,7 +42,7 @@ TEST(HillClimb, hands_over_a_case_to_replay_where_a_bound_is_broken) {
   EXPECT_TRUE(broken);
 }
 
-TEST(HillClimb, reads_back_from_its_text) {
+TEST(HillClimb, ReadsBackFromItsText) {
   Climbs climbs;
   climbs[{"fp32", "forward linear"}] = {0.25, 1.0 / 3, 4, "w0/m0/forward/fc1.y", ""};
   climbs[{"bf16", "norm"}] = {0.5, 2, 1, "w0/norm/norm", "tly1:abc"};
@@ -51,7 +51,7 @@ TEST(HillClimb, reads_back_from_its_text) {
   EXPECT_THROW(climbs_of_text("fp32\tnorm\t0x1p-1\n"), std::runtime_error);
 }
 
-TEST(Change, leaves_a_valid_case_and_something_changed) {
+TEST(Change, LeavesAValidCaseAndSomethingChanged) {
   CleanCase made = clean_case(3, 4, {});
   executor::Schedule random(9);
   const std::string before = hash_of(made.c);

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint64_t seed = 11;
 
-TEST(OrdinaryNetworks, are_a_function_of_seed_and_number_alone) {
+TEST(OrdinaryNetworks, AreAFunctionOfSeedAndNumberAlone) {
   EXPECT_EQ(hash_of(ordinary_case(seed, 4).c), hash_of(ordinary_case(seed, 4).c));
   EXPECT_NE(hash_of(ordinary_case(seed, 4).c), hash_of(ordinary_case(seed, 10).c));
   EXPECT_NE(hash_of(ordinary_case(seed, 4).c), hash_of(ordinary_case(seed + 1, 4).c));
 }
 
-TEST(OrdinaryNetworks, come_in_the_sizes_that_the_page_says) {
+TEST(OrdinaryNetworks, ComeInTheSizesThatThePageSays) {
   std::map<std::string, int> sizes;
   for (std::uint64_t i = 0; i < 50; ++i) ++sizes[ordinary_case(seed, i).size];
 
@@ -31,7 +31,7 @@ TEST(OrdinaryNetworks, come_in_the_sizes_that_the_page_says) {
           {"small, 10 to 64", 31}, {"medium, 96 to 256", 13}, {"large, 300 to 512", 4}, {"true, 10^5 to 10^6", 2}}));
 }
 
-TEST(OrdinaryNetworks, raise_no_alarm_and_none_is_refused) {
+TEST(OrdinaryNetworks, RaiseNoAlarmAndNoneIsRefused) {
   Strata strata;
   for (const std::uint64_t i : {0, 3, 6, 12, 18, 24}) {
     const OrdinaryCase made = ordinary_case(seed, i);
@@ -46,7 +46,7 @@ TEST(OrdinaryNetworks, raise_no_alarm_and_none_is_refused) {
   EXPECT_EQ(strata.sum({"ordinary", "structure"}).checks, all.checks);
 }
 
-TEST(OrdinaryNetworks, raise_alarms_under_a_seeded_fault) {
+TEST(OrdinaryNetworks, RaiseAlarmsUnderASeededFault) {
   RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   const OrdinaryCase made = ordinary_case(seed, 4);
@@ -56,7 +56,7 @@ TEST(OrdinaryNetworks, raise_alarms_under_a_seeded_fault) {
   EXPECT_FALSE(strata.next({"alarm", "ordinary networks", "local"}).empty());
 }
 
-TEST(TestedAssumptions, are_of_the_ledger_and_cover_every_stratum) {
+TEST(TestedAssumptions, AreOfTheLedgerAndCoverEveryStratum) {
   std::set<std::string> ledger, strata{"size"}, tested;
   for (const auto& [name, text] : oracle::ledger({}, {})) ledger.insert(name);
   for (const auto& [trait, value] : ordinary_case(seed, 0).traits) strata.insert(trait);

@@ -7,7 +7,7 @@
 namespace tally::ratio_histogram_test {
 namespace {
 
-TEST(RatioHistogram, puts_a_ratio_into_the_bin_whose_edges_enclose_it) {
+TEST(RatioHistogram, PutsARatioIntoTheBinWhoseEdgesEncloseIt) {
   for (double r : {0x1p-40, 0x1.1p-7, 0x1.fffp-2, 0.5, 0.75, 0x1.fffffffffffffp-1}) {
     const int bin = RatioHistogram::bin_of(r);
     EXPECT_LE(RatioHistogram::lower_edge(bin), r);
@@ -15,14 +15,14 @@ TEST(RatioHistogram, puts_a_ratio_into_the_bin_whose_edges_enclose_it) {
   }
 }
 
-TEST(RatioHistogram, keeps_everything_from_1_on_apart_and_counts_the_smallest_in_its_first_bin) {
+TEST(RatioHistogram, KeepsEverythingFrom1OnApartAndCountsTheSmallestInItsFirstBin) {
   EXPECT_EQ(RatioHistogram::bin_of(1), RatioHistogram::bins - 1);
   EXPECT_EQ(RatioHistogram::bin_of(std::numeric_limits<double>::infinity()), RatioHistogram::bins - 1);
   EXPECT_EQ(RatioHistogram::bin_of(std::numeric_limits<double>::quiet_NaN()), RatioHistogram::bins - 1);
   EXPECT_EQ(RatioHistogram::bin_of(0x1p-900), 0);
 }
 
-TEST(RatioHistogram, gives_quantiles_from_below) {
+TEST(RatioHistogram, GivesQuantilesFromBelow) {
   RatioHistogram ratios;
   EXPECT_EQ(ratios.quantile(0.5), 0);
   for (const double r : {0.125, 0.25, 0.5, 0.5625}) ratios.add(r);

@@ -30,7 +30,7 @@ Strata merged(Strata a, const Strata& b) {
   return a;
 }
 
-TEST(Strata, add_up_to_the_same_whole_in_any_grouping_and_order) {
+TEST(Strata, AddUpToTheSameWholeInAnyGroupingAndOrder) {
   const Strata a = part(1, 0.25), b = part(2, 0.75), c = part(3, 0.75);
 
   const Strata whole = merged(merged(a, b), c);
@@ -44,7 +44,7 @@ TEST(Strata, add_up_to_the_same_whole_in_any_grouping_and_order) {
   EXPECT_EQ(whole.sum({"all"}).worst_case, 2u) << "of equal ratios the first case";
 }
 
-TEST(Strata, read_back_from_their_text) {
+TEST(Strata, ReadBackFromTheirText) {
   Strata strata = merged(part(1, 0.25), part(2, 1.0 / 3));
   strata.at({"alarm", "local", "w0/m1/backward/d.fc1.weight", "tly1:abc"})
       .see_worst(std::numeric_limits<double>::infinity(), 7, "a tap with spaces");
@@ -53,7 +53,7 @@ TEST(Strata, read_back_from_their_text) {
   EXPECT_TRUE(strata_of_text("").all().empty());
 }
 
-TEST(Strata, refuse_text_that_is_cut_short_or_garbled) {
+TEST(Strata, RefuseTextThatIsCutShortOrGarbled) {
   const std::string text = text_of(part(1, 0.25));
 
   EXPECT_THROW(strata_of_text(text.substr(0, text.rfind('\n', text.size() - 2) + 1)), std::runtime_error);
@@ -61,7 +61,7 @@ TEST(Strata, refuse_text_that_is_cut_short_or_garbled) {
   EXPECT_THROW(strata_of_text("all\n1 0 0 1 0 0 0 1 0x0p+0 0x1p-1 0 tap\n99999 1\n"), std::runtime_error);
 }
 
-TEST(Strata, sum_what_begins_alike_and_list_what_follows) {
+TEST(Strata, SumWhatBeginsAlikeAndListWhatFollows) {
   const Strata strata = merged(part(1, 0.25), part(2, 0.5));
 
   EXPECT_EQ(strata.next({"stage", "local", "fp32"}), (std::vector<std::string>{"part 0", "part 1"}));

@@ -28,7 +28,7 @@ class CountElements : public testing::Test {
   Strata strata;
 };
 
-TEST_F(CountElements, takes_error_over_bound_of_each) {
+TEST_F(CountElements, TakesErrorOverBoundOfEach) {
   hold({1, 2, 3, 4, 5, 6}, {1.25, 2, 3, 4.5, 5, 6}, {1, 1, 1, 0.25, 1, 1});
 
   const Stratum all = of("all");
@@ -43,7 +43,7 @@ TEST_F(CountElements, takes_error_over_bound_of_each) {
   EXPECT_EQ(strata.sum(excess_labels({"clean", "all"})).worst, 2) << "of a broken bound r";
 }
 
-TEST_F(CountElements, counts_what_is_known_or_undecided_apart) {
+TEST_F(CountElements, CountsWhatIsKnownOrUndecidedApart) {
   hold({1, 2, 3, 4, infinite, 6}, {1, 2.5, 3, 4, 5, 6}, {0, 0, infinite, 8, 1, 1});
 
   const Stratum all = of("all");
@@ -54,7 +54,7 @@ TEST_F(CountElements, counts_what_is_known_or_undecided_apart) {
   EXPECT_EQ(all.worst, infinite);
 }
 
-TEST_F(CountElements, goes_by_the_words_of_the_rows) {
+TEST_F(CountElements, GoesByTheWordsOfTheRows) {
   parts = {"near", "far", "near"};
   hold({1, 2, 3, 4, 5, 6}, {1, 2, 3.5, 4, 5, 6.25}, {1, 1, 1, 1, 1, 1});
 

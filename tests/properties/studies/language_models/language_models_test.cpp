@@ -34,7 +34,7 @@ Strata held(const std::string& name, const std::string& operation, const std::st
   return held_run(layers, *way, storage, 0, little());
 }
 
-TEST(LanguageModels, show_every_tensor_by_every_kernel_that_ships) {
+TEST(LanguageModels, ShowEveryTensorByEveryKernelThatShips) {
   ASSERT_FALSE(layer_families().empty());
   for (const LayerFamily& layers : layer_families()) {
     std::set<std::pair<std::string, std::string>> found, ships;
@@ -56,7 +56,7 @@ TEST(LanguageModels, show_every_tensor_by_every_kernel_that_ships) {
   }
 }
 
-TEST(LanguageModels, draw_the_same_case_for_every_kernel_and_others_by_number_and_seed) {
+TEST(LanguageModels, DrawTheSameCaseForEveryKernelAndOthersByNumberAndSeed) {
   ASSERT_FALSE(layer_families().empty());
   for (const LayerFamily& layers : layer_families()) {
     const std::string first = hash_of(layers.drawn(Dtype::fp16, 5, 1));
@@ -66,7 +66,7 @@ TEST(LanguageModels, draw_the_same_case_for_every_kernel_and_others_by_number_an
   }
 }
 
-TEST(LanguageModels, leave_the_bound_of_a_claim_without_the_cast) {
+TEST(LanguageModels, LeaveTheBoundOfAClaimWithoutTheCast) {
   for (const Dtype storage : {Dtype::fp16, Dtype::bf16}) {
     const Strata strata = held("attention", "attention.forward", "online_cast", storage);
     EXPECT_EQ(strata.sum({"clean"}).alarms, 0u);
@@ -83,7 +83,7 @@ TEST(LanguageModels, leave_the_bound_of_a_claim_without_the_cast) {
       << "a cast that loses nothing";
 }
 
-TEST(LanguageModels, tell_frequencies_in_bf16_by_far_positions) {
+TEST(LanguageModels, TellFrequenciesInBf16ByFarPositions) {
   const LayerFamily& layers = family("rotary positions");
   const auto way = std::ranges::find(layers.ways, "rotary-frequencies-in-bf16", &Way::fault);
   const Strata strata = held_run(layers, *way, Dtype::bf16, 0, little());
@@ -96,7 +96,7 @@ TEST(LanguageModels, tell_frequencies_in_bf16_by_far_positions) {
   EXPECT_LT(share(layers.part_words.front()), share(layers.part_words.back()));
 }
 
-TEST(LanguageModels, fail_where_a_kernel_is_wrong) {
+TEST(LanguageModels, FailWhereAKernelIsWrong) {
   StudyOptions options = little();
   options.subject.stages = &find_fault("lse-in-base-two")->stages();
   const Study wrong = run_study(study(), options);

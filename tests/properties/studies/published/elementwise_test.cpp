@@ -19,7 +19,7 @@ const std::vector<Published> all{
     {"JAX check_close", Dtype::bf16, 1e-1, 1e-1},
 };
 
-TEST(ElementwiseRules, accept_up_to_their_border_and_nothing_beyond) {
+TEST(ElementwiseRules, AcceptUpToTheirBorderAndNothingBeyond) {
   for (const Published& p : all) {
     expect_border(p.rule, p.storage, 0, p.absolute);
     expect_border(p.rule, p.storage, 1, p.absolute + p.relative);
@@ -27,7 +27,7 @@ TEST(ElementwiseRules, accept_up_to_their_border_and_nothing_beyond) {
   }
 }
 
-TEST(ElementwiseRules, take_the_reference_for_the_relative_part) {
+TEST(ElementwiseRules, TakeTheReferenceForTheRelativePart) {
   for (const Published& p : all) {
     // Farther from the small number than it allows, but not farther than the large one does.
     const double small = 4096, allowed = p.absolute + p.relative * small;
@@ -38,14 +38,14 @@ TEST(ElementwiseRules, take_the_reference_for_the_relative_part) {
   }
 }
 
-TEST(ElementwiseRules, reject_a_single_element_among_good_ones) {
+TEST(ElementwiseRules, RejectASingleElementAmongGoodOnes) {
   for (const Published& p : all) {
     EXPECT_TRUE(accepts(p.rule, p.storage, tensor_of({1, 2, 3}, {1, 2, 3}))) << p.rule;
     EXPECT_FALSE(accepts(p.rule, p.storage, tensor_of({1, 9, 3}, {1, 2, 3}))) << p.rule;
   }
 }
 
-TEST(ElementwiseRules, hold_nan_equal_to_nan_only_where_the_original_does) {
+TEST(ElementwiseRules, HoldNanEqualToNanOnlyWhereTheOriginalDoes) {
   for (const Published& p : all) {
     const bool equal_nan = p.rule == "JAX check_close";
 
@@ -55,7 +55,7 @@ TEST(ElementwiseRules, hold_nan_equal_to_nan_only_where_the_original_does) {
   }
 }
 
-TEST(ElementwiseRules, hold_an_infinity_equal_to_itself_alone) {
+TEST(ElementwiseRules, HoldAnInfinityEqualToItselfAlone) {
   for (const Published& p : all) {
     EXPECT_TRUE(accepts(p.rule, p.storage, tensor_of({infinite}, {infinite}))) << p.rule;
     EXPECT_FALSE(accepts(p.rule, p.storage, tensor_of({infinite}, {-infinite}))) << p.rule;
@@ -64,14 +64,14 @@ TEST(ElementwiseRules, hold_an_infinity_equal_to_itself_alone) {
   }
 }
 
-TEST(ElementwiseRules, reject_a_tensor_that_one_run_does_not_have) {
+TEST(ElementwiseRules, RejectATensorThatOneRunDoesNotHave) {
   for (const Published& p : all) {
     EXPECT_FALSE(accepts(p.rule, p.storage, tensor_of({}, {1}))) << p.rule;
     EXPECT_FALSE(accepts(p.rule, p.storage, tensor_of({1}, {}))) << p.rule;
   }
 }
 
-TEST(JaxCheckClose, allows_more_by_the_number_of_elements) {
+TEST(JaxCheckClose, AllowsMoreByTheNumberOfElements) {
   const double allowed = 2e-3 * 4;
 
   EXPECT_TRUE(accepts("JAX check_close", Dtype::fp32, tensor_of({allowed, 0, 0, 0}, {0, 0, 0, 0})));

@@ -18,31 +18,31 @@ ComparedTensor against_fp32(std::vector<double> got, std::vector<double> referen
   return tensor;
 }
 
-TEST(TTraceRule, has_the_bound_of_eight_point_three_percent) {
+TEST(TTraceRule, HasTheBoundOfEightPointThreePercent) {
   EXPECT_TRUE(accepts(ttrace, Dtype::fp32, tensor_of({3, 4 + 5 * 0.0828}, {3, 4})));
   EXPECT_FALSE(accepts(ttrace, Dtype::fp32, tensor_of({3, 4 + 5 * 0.0829}, {3, 4})));
 }
 
-TEST(TTraceRule, accepts_up_to_its_bound_and_nothing_beyond_in_every_format) {
+TEST(TTraceRule, AcceptsUpToItsBoundAndNothingBeyondInEveryFormat) {
   const double bound = 4 * std::pow(1.03, 33) / 128;
 
   // Of one element, root and square cancel exactly in binary arithmetic, and so does the norm 1.
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) expect_border(ttrace, storage, 1, bound);
 }
 
-TEST(TTraceRule, judges_the_whole_tensor_and_not_its_elements) {
+TEST(TTraceRule, JudgesTheWholeTensorAndNotItsElements) {
   EXPECT_TRUE(accepts(ttrace, Dtype::fp32, tensor_of({1000, 1}, {1000, 2})));
   EXPECT_FALSE(accepts(ttrace, Dtype::fp32, tensor_of({1}, {2})));
 }
 
-TEST(TTraceRule, rejects_nan_and_anything_but_zero_against_zero) {
+TEST(TTraceRule, RejectsNanAndAnythingButZeroAgainstZero) {
   EXPECT_FALSE(accepts(ttrace, Dtype::fp32, tensor_of({not_a_number}, {not_a_number})));
   EXPECT_FALSE(accepts(ttrace, Dtype::fp32, tensor_of({infinite}, {infinite})));
   EXPECT_TRUE(accepts(ttrace, Dtype::fp32, tensor_of({0}, {0})));
   EXPECT_FALSE(accepts(ttrace, Dtype::fp32, tensor_of({std::ldexp(1.0, -40)}, {0})));
 }
 
-TEST(BlasRule, accepts_below_the_unit_roundoff_and_not_at_it) {
+TEST(BlasRule, AcceptsBelowTheUnitRoundoffAndNotAtIt) {
   const Product product{7, 2, 4};  // sqrt(7 + 2) * 2 * 4 = 24
   for (const auto& [storage, p] : {std::pair(Dtype::fp32, 24), std::pair(Dtype::fp16, 11), std::pair(Dtype::bf16, 8)}) {
     const double at = std::ldexp(24, -p);
@@ -52,35 +52,35 @@ TEST(BlasRule, accepts_below_the_unit_roundoff_and_not_at_it) {
   }
 }
 
-TEST(BlasRule, looks_at_products_alone) {
+TEST(BlasRule, LooksAtProductsAlone) {
   EXPECT_TRUE(accepts(blaspp, Dtype::fp32, tensor_of({1}, {2})));
   EXPECT_FALSE(accepts(blaspp, Dtype::fp32, product_of({1}, {2}, {1, 1, 1})));
 }
 
-TEST(BlasRule, rejects_nan_and_a_missing_product_but_not_zeros) {
+TEST(BlasRule, RejectsNanAndAMissingProductButNotZeros) {
   EXPECT_FALSE(accepts(blaspp, Dtype::fp32, product_of({not_a_number}, {0}, {1, 1, 1})));
   EXPECT_FALSE(accepts(blaspp, Dtype::fp32, product_of({}, {0}, {1, 1, 1})));
   EXPECT_TRUE(accepts(blaspp, Dtype::fp32, product_of({0}, {0}, {1, 0, 0})));
 }
 
-TEST(FlashAttentionRule, allows_twice_the_error_of_the_reference_and_a_little) {
+TEST(FlashAttentionRule, AllowsTwiceTheErrorOfTheReferenceAndALittle) {
   const double of_reference = 0.25, allowed = 2 * of_reference + 1e-5;
 
   EXPECT_TRUE(accepts(flash, Dtype::fp16, against_fp32({allowed}, {of_reference}, {0})));
   EXPECT_FALSE(accepts(flash, Dtype::fp16, against_fp32({std::nextafter(allowed, infinite)}, {of_reference}, {0})));
 }
 
-TEST(FlashAttentionRule, compares_the_largest_errors_wherever_they_are) {
+TEST(FlashAttentionRule, ComparesTheLargestErrorsWhereverTheyAre) {
   EXPECT_TRUE(accepts(flash, Dtype::fp16, against_fp32({0.5, 0, 0}, {0, 0, 0.25}, {0, 0, 0})));
 }
 
-TEST(FlashAttentionRule, rejects_nan_wherever_it_is) {
+TEST(FlashAttentionRule, RejectsNanWhereverItIs) {
   EXPECT_FALSE(accepts(flash, Dtype::fp16, against_fp32({not_a_number}, {1}, {0})));
   EXPECT_FALSE(accepts(flash, Dtype::fp16, against_fp32({1}, {not_a_number}, {0})));
   EXPECT_FALSE(accepts(flash, Dtype::fp16, against_fp32({1}, {1}, {not_a_number})));
 }
 
-TEST(FlashAttentionRule, is_made_for_16_bit_storage) {
+TEST(FlashAttentionRule, IsMadeFor16BitStorage) {
   const PublishedRule* rule = find_rule(flash);
 
   ASSERT_NE(rule, nullptr);
@@ -89,7 +89,7 @@ TEST(FlashAttentionRule, is_made_for_16_bit_storage) {
   EXPECT_TRUE(rule->applies(Dtype::bf16));
 }
 
-TEST(PublishedRules, say_where_they_are_published_and_what_they_accept) {
+TEST(PublishedRules, SayWhereTheyArePublishedAndWhatTheyAccept) {
   EXPECT_FALSE(published_rules().empty());
   for (const PublishedRule* rule : published_rules()) {
     EXPECT_FALSE(rule->source.empty()) << rule->name;

@@ -39,7 +39,7 @@ const ComparedTensor& named(const ComparedRuns& comparison, const std::string& n
   throw std::logic_error(name + " was not compared");
 }
 
-TEST(Observed, are_the_gradients_and_parameters_after_every_window) {
+TEST(Observed, AreTheGradientsAndParametersAfterEveryWindow) {
   const Case c = case_of(small_plan());
   const Trace trace = run(c), full = run(full_batch_of(c));
 
@@ -53,7 +53,7 @@ TEST(Observed, are_the_gradients_and_parameters_after_every_window) {
             (std::vector<std::string>{"w0/unscale/d.out.bias", "w0/unscale/d.out.weight"}));
 }
 
-TEST(Observed, carry_the_bits_of_both_runs) {
+TEST(Observed, CarryTheBitsOfBothRuns) {
   const Case c = case_of(small_plan());
   const Trace trace = run(c), full = run(full_batch_of(c));
 
@@ -70,7 +70,7 @@ TEST(Observed, carry_the_bits_of_both_runs) {
   }
 }
 
-TEST(Observed, see_a_skipped_window_leave_no_gradient_and_the_old_parameters) {
+TEST(Observed, SeeASkippedWindowLeaveNoGradientAndTheOldParameters) {
   Plan plan = small_plan();
   plan.gradient_magnitude = 0x1p100;
   plan.recipe.loss_scale = choice("loss_scale", "dynamic", {{"initial", Decimal{"1152921504606846976"}}});
@@ -85,7 +85,7 @@ TEST(Observed, see_a_skipped_window_leave_no_gradient_and_the_old_parameters) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(weight.got[i], c.tensors.at("out.weight").value(i));
 }
 
-TEST(Observed, leave_out_a_window_that_a_run_did_not_finish) {
+TEST(Observed, LeaveOutAWindowThatARunDidNotFinish) {
   const Case c = case_of(small_plan());
   const Trace full = run(full_batch_of(c));
   const Trace whole = run(c);
@@ -100,7 +100,7 @@ TEST(Observed, leave_out_a_window_that_a_run_did_not_finish) {
   for (const std::string& name : names_of(comparison)) EXPECT_TRUE(name.starts_with("w0/")) << name;
 }
 
-TEST(Observed, know_the_product_behind_a_linear_layers_gradient) {
+TEST(Observed, KnowTheProductBehindALinearLayersGradient) {
   const Case c = case_of(small_plan());
   const Trace full = run(full_batch_of(c));
 
@@ -119,7 +119,7 @@ TEST(Observed, know_the_product_behind_a_linear_layers_gradient) {
   EXPECT_FALSE(named(comparison, "w0/optimizer/out.weight").product);
 }
 
-TEST(InFp32, keeps_every_value_and_widens_what_is_stored) {
+TEST(InFp32, KeepsEveryValueAndWidensWhatIsStored) {
   Plan plan = small_plan();
   plan.precision.storage = Dtype::bf16;
   const Case c = case_of(plan);

@@ -28,13 +28,13 @@ Plan small_plan(const std::string& loss) {
 
 double size_of_gradient(const Case& c) { return gradient_size(c, run(c)); }
 
-TEST(GradientSize, of_a_power_of_two_nothing_is_left_as_drawn) {
+TEST(GradientSize, OfAPowerOfTwoNothingIsLeftAsDrawn) {
   const Case c = case_of(small_plan("mse"));
 
   EXPECT_EQ(with_gradient_times(c, 0), c);
 }
 
-TEST(GradientSize, scales_mean_squared_error_exactly) {
+TEST(GradientSize, ScalesMeanSquaredErrorExactly) {
   const Case c = case_of(small_plan("mse"));
 
   for (const int exponent : {-10, -20}) {
@@ -45,7 +45,7 @@ TEST(GradientSize, scales_mean_squared_error_exactly) {
   }
 }
 
-TEST(GradientSize, leaves_a_sure_models_gradient_at_what_it_is_unsure_of) {
+TEST(GradientSize, LeavesASureModelsGradientAtWhatItIsUnsureOf) {
   Case c = case_of(small_plan("cross_entropy"));
   for (const std::string name : {"out.weight", "out.bias"})
     c.tensors.at(name) = Tensor(Dtype::fp32, c.tensors.at(name).shape);
@@ -62,7 +62,7 @@ TEST(GradientSize, leaves_a_sure_models_gradient_at_what_it_is_unsure_of) {
   }
 }
 
-TEST(GradientSize, leaves_every_laws_cases_valid_in_every_format) {
+TEST(GradientSize, LeavesEveryLawsCasesValidInEveryFormat) {
   std::size_t shrunk = 0;
   for (const Law* law : laws()) {
     for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
@@ -78,7 +78,7 @@ TEST(GradientSize, leaves_every_laws_cases_valid_in_every_format) {
   EXPECT_GT(shrunk, 0u);
 }
 
-TEST(GradientSize, refuses_plans_whose_gradients_would_not_shrink_alike) {
+TEST(GradientSize, RefusesPlansWhoseGradientsWouldNotShrinkAlike) {
   Plan plan = small_plan("mse");
   EXPECT_TRUE(gradient_can_shrink(plan));
 

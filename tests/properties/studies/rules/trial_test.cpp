@@ -30,7 +30,7 @@ char answer_of(const std::string& judge, const Answers& answers) {
   return answers.at(static_cast<std::size_t>(found - judges().begin()));
 }
 
-TEST(DrawnCase, is_cut_in_every_window_and_equal_to_its_full_batch) {
+TEST(DrawnCase, IsCutInEveryWindowAndEqualToItsFullBatch) {
   for (const char* fault : {"", "mean-of-means", "biased-running-variance", "last-window-wrong-divisor"}) {
     for (const int exponent : {0, -20}) {
       const auto drawn = drawn_case(setting_of(fault, Dtype::fp16, exponent), 1, seed, {});
@@ -42,7 +42,7 @@ TEST(DrawnCase, is_cut_in_every_window_and_equal_to_its_full_batch) {
   }
 }
 
-TEST(DrawnCase, is_the_same_for_the_same_seed_and_another_for_another) {
+TEST(DrawnCase, IsTheSameForTheSameSeedAndAnotherForAnother) {
   const TrialSetting setting = setting_of("extra-times-k");
   const auto hash = [&](int index, std::uint64_t from) { return hash_of(drawn_case(setting, index, from, {})->c); };
 
@@ -51,13 +51,13 @@ TEST(DrawnCase, is_the_same_for_the_same_seed_and_another_for_another) {
   EXPECT_NE(hash(0, seed), hash(0, seed + 1));
 }
 
-TEST(DrawnCase, shows_the_fault) {
+TEST(DrawnCase, ShowsTheFault) {
   const TrialSetting setting = setting_of("double-unscale");
 
   EXPECT_TRUE(shows(*setting.fault, drawn_case(setting, 0, seed, {})->c, {}));
 }
 
-TEST(Trial, asks_every_judge_that_is_made_for_the_format) {
+TEST(Trial, AsksEveryJudgeThatIsMadeForTheFormat) {
   const Trial trial = trial_at(setting_of("mean-of-means"));
 
   for (const Answers& answers : {trial.clean, trial.own, trial.trusted, trial.first_clean, trial.first_own}) {
@@ -67,7 +67,7 @@ TEST(Trial, asks_every_judge_that_is_made_for_the_format) {
   EXPECT_NE(answer_of("FlashAttention 2x", trial_at(setting_of("mean-of-means", Dtype::bf16)).own), '-');
 }
 
-TEST(Trial, finds_a_gross_fault_by_every_way_and_leaves_the_clean_run_alone) {
+TEST(Trial, FindsAGrossFaultByEveryWayAndLeavesTheCleanRunAlone) {
   const Trial trial = trial_at(setting_of("mean-of-means"));
 
   EXPECT_TRUE(trial.shown);
@@ -78,7 +78,7 @@ TEST(Trial, finds_a_gross_fault_by_every_way_and_leaves_the_clean_run_alone) {
   EXPECT_EQ(trial.alarmed, "");
 }
 
-TEST(Trial, hides_from_the_rules_what_both_runs_of_one_program_share) {
+TEST(Trial, HidesFromTheRulesWhatBothRunsOfOneProgramShare) {
   const Trial trial = trial_at(setting_of("double-unscale"));
 
   EXPECT_EQ(answer_of("TTrace 8.3 %", trial.own), '0');
@@ -86,7 +86,7 @@ TEST(Trial, hides_from_the_rules_what_both_runs_of_one_program_share) {
   EXPECT_EQ(answer_of("Tally, lenses and law", trial.own), '1');
 }
 
-TEST(Trial, is_the_same_line_whatever_ran_before) {
+TEST(Trial, IsTheSameLineWhateverRanBefore) {
   const TrialSetting setting = setting_of("uninitialised-accumulator", Dtype::fp16);
 
   const std::string line = text_of(trial_at(setting));
@@ -95,7 +95,7 @@ TEST(Trial, is_the_same_line_whatever_ran_before) {
   EXPECT_EQ(text_of(trial_at(setting)), line);
 }
 
-TEST(Trial, comes_back_from_its_line) {
+TEST(Trial, ComesBackFromItsLine) {
   const Trial trial{true, 0.1, "01-", "1", "0", "", "-", "a_law", "missed\tit", "alarmed"};
 
   const Trial back = trial_of(text_of(trial));
@@ -120,7 +120,7 @@ Scoreboard small_board() {
   return board;
 }
 
-TEST(Scoreboard, counts_each_answer_once_and_what_was_not_asked_never) {
+TEST(Scoreboard, CountsEachAnswerOnceAndWhatWasNotAskedNever) {
   const Scores all = together(small_board());
 
   EXPECT_EQ(all[0].clean.events, 2u);
@@ -132,7 +132,7 @@ TEST(Scoreboard, counts_each_answer_once_and_what_was_not_asked_never) {
   EXPECT_EQ(small_board().missed.size(), 0u) << "a clean trial cannot miss a fault";
 }
 
-TEST(RulesTables, have_as_many_rows_in_every_column) {
+TEST(RulesTables, HaveAsManyRowsInEveryColumn) {
   const Scoreboard board = small_board();
 
   for (const StudyTable& table :
@@ -146,7 +146,7 @@ TEST(RulesTables, have_as_many_rows_in_every_column) {
   }
 }
 
-TEST(Scoreboard, tells_apart_only_where_the_clean_run_was_accepted) {
+TEST(Scoreboard, TellsApartOnlyWhereTheCleanRunWasAccepted) {
   Trial trial;
   trial.shown = true;
   trial.own = "1110" + Answers(judges().size() - 4, '-');
@@ -163,7 +163,7 @@ TEST(Scoreboard, tells_apart_only_where_the_clean_run_was_accepted) {
   EXPECT_EQ(scores[3].apart.trials, 1u);
 }
 
-TEST(RulesPlots, put_every_point_between_its_limits) {
+TEST(RulesPlots, PutEveryPointBetweenItsLimits) {
   const auto plots = plots_of(small_board());
 
   ASSERT_EQ(plots.size(), 4u);
@@ -177,7 +177,7 @@ TEST(RulesPlots, put_every_point_between_its_limits) {
   }
 }
 
-TEST(Percent, says_so_where_nothing_was_counted) {
+TEST(Percent, SaysSoWhereNothingWasCounted) {
   EXPECT_EQ(percent({0, 0}), "–");
   EXPECT_EQ(percent({1, 8}), "12.5 %");
 }

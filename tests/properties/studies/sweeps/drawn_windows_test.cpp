@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<Point> two_rows{{3}, {-1}};  // mean 1, variance 4
 
-TEST(NoiseEstimates, come_from_the_same_windows_for_every_micro_batch) {
+TEST(NoiseEstimates, ComeFromTheSameWindowsForEveryMicroBatch) {
   const auto all = noise_estimates({two_rows, 5, 20}, 8);
   ASSERT_EQ(all.size(), 3u);
   for (std::size_t t = 0; t < 20; ++t) {
@@ -22,14 +22,14 @@ TEST(NoiseEstimates, come_from_the_same_windows_for_every_micro_batch) {
   }
 }
 
-TEST(NoiseEstimates, differ_from_window_to_window_and_repeat_with_the_seed) {
+TEST(NoiseEstimates, DifferFromWindowToWindowAndRepeatWithTheSeed) {
   const auto traces = [](std::uint64_t seed) { return noise_estimates({two_rows, seed, 20}, 8).at(1).traces; };
   EXPECT_NE(traces(5).front(), traces(5).at(3));
   EXPECT_EQ(traces(5), traces(5));
   EXPECT_NE(traces(5), traces(6));
 }
 
-TEST(SquaredDeviations, of_single_rows_are_the_rows_own) {
+TEST(SquaredDeviations, OfSingleRowsAreTheRowsOwn) {
   const auto all = squared_deviations({two_rows, 5, 20}, 4);
   for (const double each : all.at(1)) EXPECT_EQ(each, 4);
   for (const double each : all.at(2)) EXPECT_TRUE(each == 0 || each == 4) << each;

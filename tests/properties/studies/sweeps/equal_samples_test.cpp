@@ -7,7 +7,7 @@
 namespace tally::equal_samples_test {
 namespace {
 
-TEST(MomentumRules, change_nothing_for_one_micro_batch) {
+TEST(MomentumRules, ChangeNothingForOneMicroBatch) {
   ASSERT_FALSE(momentum_rules().empty());
   for (const MomentumRule& rule : momentum_rules()) {
     const MomentumSettings same = rule.scaled({0.1, 0.9}, 1);
@@ -16,21 +16,21 @@ TEST(MomentumRules, change_nothing_for_one_micro_batch) {
   }
 }
 
-TEST(MomentumRules, keep_the_half_life_in_samples) {
+TEST(MomentumRules, KeepTheHalfLifeInSamples) {
   const MomentumRule& rule = momentum_rules().back();
   EXPECT_EQ(half_life(0.5), 1);
   EXPECT_EQ(rule.scaled({0.5, 0.5}, 3).beta, 0.125);
   EXPECT_EQ(rule.scaled({0.5, 0.5}, 3).rate, 3 * 0.5 * (1 - 0.125) / 0.5);
 }
 
-TEST(FirstOrderWay, is_the_way_itself_when_no_gradient_changes) {
+TEST(FirstOrderWay, IsTheWayItselfWhenNoGradientChanges) {
   // Two steps of momentum 1/2 at rate 1 on the gradients g, h: g, then g/2 + h. In one window: (g + h) / 2.
   const std::vector<Point> gradients{{1, 0}, {0, 1}};
   EXPECT_EQ(first_order_way(gradients, 1, {1, 0.5}), (Point{-1.5, -1}));
   EXPECT_EQ(first_order_way(gradients, 2, {1, 0.5}), (Point{-0.5, -0.5}));
 }
 
-TEST(FirstOrderWay, is_all_that_is_left_at_a_small_rate) {
+TEST(FirstOrderWay, IsAllThatIsLeftAtASmallRate) {
   const Case c = exact_case({.rows = 16});
   const auto gradients = gradients_at_start(in_windows(c, 8, 1, 2));
   for (const std::int64_t k : {1, 2, 8}) {

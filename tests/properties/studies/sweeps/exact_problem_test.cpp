@@ -7,7 +7,7 @@
 namespace tally::exact_problem_test {
 namespace {
 
-TEST(ExactProblem, has_one_exact_answer_in_every_storage_format) {
+TEST(ExactProblem, HasOneExactAnswerInEveryStorageFormat) {
   for (const RowSource source : {RowSource::drawn, RowSource::digits}) {
     const auto answer = [&](Dtype storage) {
       return trained(exact_case({.source = source, .rows = 5, .seed = 3, .storage = storage}));
@@ -16,7 +16,7 @@ TEST(ExactProblem, has_one_exact_answer_in_every_storage_format) {
   }
 }
 
-TEST(ExactProblem, draws_other_rows_and_parameters_for_another_seed) {
+TEST(ExactProblem, DrawsOtherRowsAndParametersForAnotherSeed) {
   for (const RowSource source : {RowSource::drawn, RowSource::digits}) {
     const Case a = exact_case({.source = source, .seed = 3}), b = exact_case({.source = source, .seed = 4});
     EXPECT_NE(a.tensors.at("x").bytes, b.tensors.at("x").bytes);
@@ -24,14 +24,14 @@ TEST(ExactProblem, draws_other_rows_and_parameters_for_another_seed) {
   }
 }
 
-TEST(ExactProblem, begins_again_at_the_end_of_the_digits) {
+TEST(ExactProblem, BeginsAgainAtTheEndOfTheDigits) {
   const Digits& data = digits_data();
   const auto last = static_cast<std::int64_t>(data.labels.size());
   const Case c = exact_case({.source = RowSource::digits, .rows = last + 1, .seed = 0});
   EXPECT_EQ(c.tensors.at("target").integer(static_cast<std::size_t>(last)), data.labels[0]);
 }
 
-TEST(ExactProblem, classifies_a_drawn_row_by_its_largest_feature) {
+TEST(ExactProblem, ClassifiesADrawnRowByItsLargestFeature) {
   const Case c = exact_case({.rows = 20});
   const Tensor& x = c.tensors.at("x");
   for (std::size_t row = 0; row < 20; ++row) {
@@ -40,7 +40,7 @@ TEST(ExactProblem, classifies_a_drawn_row_by_its_largest_feature) {
   }
 }
 
-TEST(ExactProblem, refuses_windows_that_leave_rows_over) {
+TEST(ExactProblem, RefusesWindowsThatLeaveRowsOver) {
   EXPECT_THROW(in_windows(exact_case({.rows = 7}), 1, 3, 2), std::logic_error);
 }
 

@@ -48,7 +48,7 @@ GradientNoise mean_estimate(std::size_t b, bool replacement) {
   return {sum.trace / count, sum.squared_norm / count};
 }
 
-TEST(EstimatedNoise, over_all_draws_with_replacement_is_the_exact_one) {
+TEST(EstimatedNoise, OverAllDrawsWithReplacementIsTheExactOne) {
   const GradientNoise exact = exact_noise(rows());
   for (const std::size_t b : {1u, 2u}) {
     const GradientNoise mean = mean_estimate(b, true);
@@ -57,7 +57,7 @@ TEST(EstimatedNoise, over_all_draws_with_replacement_is_the_exact_one) {
   }
 }
 
-TEST(EstimatedNoise, over_all_subsets_has_the_divisor_of_a_sample) {
+TEST(EstimatedNoise, OverAllSubsetsHasTheDivisorOfASample) {
   const GradientNoise exact = exact_noise(rows());
   const long double n = static_cast<long double>(rows().size()), trace = exact.trace * n / (n - 1);
   for (const std::size_t b : {1u, 2u}) {
@@ -67,17 +67,15 @@ TEST(EstimatedNoise, over_all_subsets_has_the_divisor_of_a_sample) {
   }
 }
 
-TEST(EstimatedNoise, is_zero_where_all_gradients_are_one) {
+TEST(EstimatedNoise, IsZeroWhereAllGradientsAreOne) {
   const GradientNoise noise = estimated_noise({{1, 2}, {1, 2}}, 4);
   EXPECT_EQ(noise.trace, 0);
   EXPECT_EQ(noise.squared_norm, 5);
 }
 
-TEST(EstimatedNoise, refuses_a_single_micro_batch) {
-  EXPECT_THROW(estimated_noise({{1, 2}}, 4), std::invalid_argument);
-}
+TEST(EstimatedNoise, RefusesASingleMicroBatch) { EXPECT_THROW(estimated_noise({{1, 2}}, 4), std::invalid_argument); }
 
-TEST(ExactNoise, has_the_accumulated_gradient_as_its_mean) {
+TEST(ExactNoise, HasTheAccumulatedGradientAsItsMean) {
   const Case whole = in_windows(exact_case({.source = RowSource::digits, .rows = 6}), 1, 3, 2);
   const Point accumulated = gradients_at_start(whole).front();
   EXPECT_LE(norm(difference(mean_of(rows()), accumulated)), resolution * norm(accumulated));

@@ -14,19 +14,19 @@ std::vector<double> distances(double (*of_rate)(double)) {
   return all;
 }
 
-TEST(OrderInRate, is_exact_on_a_pure_power) {
+TEST(OrderInRate, IsExactOnAPurePower) {
   const RateOrder order = order_in_rate(distances([](double h) { return 3 * h * h; }));
   EXPECT_EQ(order.value, 2);
   EXPECT_EQ(order.low, 2);
   EXPECT_EQ(order.high, 2);
 }
 
-TEST(OrderInRate, holds_the_power_beside_a_term_of_the_next_order) {
+TEST(OrderInRate, HoldsThePowerBesideATermOfTheNextOrder) {
   EXPECT_TRUE(order_in_rate(distances([](double h) { return h * h + h * h * h; })).contains(2));
   EXPECT_TRUE(order_in_rate(distances([](double h) { return h * h - h * h * h; })).contains(2));
 }
 
-TEST(OrderInRate, holds_the_power_where_the_terms_of_two_orders_nearly_cancel) {
+TEST(OrderInRate, HoldsThePowerWhereTheTermsOfTwoOrdersNearlyCancel) {
   for (const double c : {-4.0, -1.0, -0.25, 0.0, 0.25, 1.0, 4.0}) {
     std::vector<double> all;
     for (int i = 4; i < 9; ++i) {
@@ -37,12 +37,12 @@ TEST(OrderInRate, holds_the_power_where_the_terms_of_two_orders_nearly_cancel) {
   }
 }
 
-TEST(OrderInRate, does_not_hold_another_power) {
+TEST(OrderInRate, DoesNotHoldAnotherPower) {
   EXPECT_FALSE(order_in_rate(distances([](double h) { return h * h + h * h * h; })).contains(1));
   EXPECT_FALSE(order_in_rate(distances([](double h) { return h + h * h; })).contains(2));
 }
 
-TEST(OrderInRate, holds_nothing_without_distances) {
+TEST(OrderInRate, HoldsNothingWithoutDistances) {
   EXPECT_FALSE(order_in_rate({0, 0, 0, 0}).contains(2));
   EXPECT_THROW(order_in_rate({1, 0.5, 0.25}), std::out_of_range);
   EXPECT_FALSE(order_in_rate({NAN, 1, 0.5, 0.25}).contains(2));

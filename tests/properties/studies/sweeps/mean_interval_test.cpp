@@ -7,7 +7,7 @@
 namespace tally::mean_interval_test {
 namespace {
 
-TEST(MeanInterval, reaches_five_standard_errors_to_each_side) {
+TEST(MeanInterval, ReachesFiveStandardErrorsToEachSide) {
   const MeanInterval mean = mean_interval({1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2});
   EXPECT_EQ(mean.value, 2);
   EXPECT_EQ(mean.spread, 1);
@@ -16,15 +16,15 @@ TEST(MeanInterval, reaches_five_standard_errors_to_each_side) {
   EXPECT_FALSE(mean.contains(mean.high() + 1));
 }
 
-TEST(MeanInterval, of_one_number_holds_nothing) { EXPECT_FALSE(mean_interval({1}).contains(1)); }
+TEST(MeanInterval, OfOneNumberHoldsNothing) { EXPECT_FALSE(mean_interval({1}).contains(1)); }
 
-TEST(QuotientInterval, of_numbers_in_one_proportion_is_a_point) {
+TEST(QuotientInterval, OfNumbersInOneProportionIsAPoint) {
   const MeanInterval quotient = quotient_interval({2, 4, 6}, {1, 2, 3});
   EXPECT_EQ(quotient.value, 2);
   EXPECT_EQ(quotient.error, 0);
 }
 
-TEST(Spread, keeps_root_mean_square_and_extremes) {
+TEST(Spread, KeepsRootMeanSquareAndExtremes) {
   Spread spread;
   for (const double each : {1.0, 7.0, 5.0}) spread.add(each);
   EXPECT_EQ(spread.rms(), 5);
@@ -32,7 +32,7 @@ TEST(Spread, keeps_root_mean_square_and_extremes) {
   EXPECT_EQ(spread.high(), 7);
 }
 
-TEST(Listed, joins_numbers_as_a_sentence_does) {
+TEST(Listed, JoinsNumbersAsASentenceDoes) {
   EXPECT_EQ(listed({1.0 / 3}), "0.333");
   EXPECT_EQ(listed({1, 2}), "1 and 2");
   EXPECT_EQ(listed({1, 2, 3}), "1, 2 and 3");

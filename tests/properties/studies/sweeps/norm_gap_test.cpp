@@ -21,20 +21,20 @@ long double gap_by_windows(const std::string& norm) {
   return tally::norm(difference(mean, full)) / tally::norm(full);
 }
 
-TEST(NormGap, is_what_micro_batches_of_their_own_say) {
+TEST(NormGap, IsWhatMicroBatchesOfTheirOwnSay) {
   const double gap = norm_gap(in_windows(problem("micro_batch"), 1, 4, 4)).gradient;
   EXPECT_GT(gap, 0);
   EXPECT_LE(std::abs(gap_by_windows("micro_batch") - gap), resolution * gap);
 }
 
-TEST(NormGap, is_none_for_frozen_statistics_and_layer_norm_either_way) {
+TEST(NormGap, IsNoneForFrozenStatisticsAndLayerNormEitherWay) {
   for (const char* norm : {"frozen", "layer_norm"}) {
     EXPECT_EQ(norm_gap(in_windows(problem(norm), 1, 4, 4)).gradient, 0) << norm;
     EXPECT_LE(gap_by_windows(norm), resolution) << norm;
   }
 }
 
-TEST(NormGap, is_none_for_window_statistics_which_windows_of_their_own_do_not_share) {
+TEST(NormGap, IsNoneForWindowStatisticsWhichWindowsOfTheirOwnDoNotShare) {
   const NormGap gap = norm_gap(in_windows(problem("window"), 1, 4, 4));
   EXPECT_EQ(gap.gradient, 0);
   EXPECT_EQ(gap.running_mean, 0);
@@ -42,19 +42,19 @@ TEST(NormGap, is_none_for_window_statistics_which_windows_of_their_own_do_not_sh
   EXPECT_GT(gap_by_windows("window"), resolution);
 }
 
-TEST(NormGap, is_none_for_one_micro_batch) {
+TEST(NormGap, IsNoneForOneMicroBatch) {
   const NormGap gap = norm_gap(problem("micro_batch"));
   EXPECT_EQ(gap.gradient, 0);
   EXPECT_EQ(gap.running_mean, 0);
 }
 
-TEST(NormGap, of_running_values_is_smaller_when_all_updates_share_the_momentum) {
+TEST(NormGap, OfRunningValuesIsSmallerWhenAllUpdatesShareTheMomentum) {
   const Case c = in_windows(problem("micro_batch"), 1, 4, 4);
   EXPECT_LT(norm_gap_with_shared_momentum(c).running_mean, norm_gap(c).running_mean);
   EXPECT_LT(norm_gap_with_shared_momentum(c).running_var, norm_gap(c).running_var);
 }
 
-TEST(NormDrift, of_the_kernels_is_rounding_within_its_bound) {
+TEST(NormDrift, OfTheKernelsIsRoundingWithinItsBound) {
   const NormDrift drift = norm_drift(in_windows(problem("layer_norm"), 1, 4, 4), {});
   EXPECT_GT(drift.rounding, 0);
   EXPECT_LE(drift.rounding, drift.bound);
