@@ -66,13 +66,11 @@ void add_norm(Plan& plan, int index) {
 /// None, or one of those there are, in one of its forms; relu most often.
 void add_activation(Plan& plan) {
   std::vector<std::pair<int, const ActivationForms*>> choices{{1, nullptr}};
-  for (const ActivationForms& each : activations_by_kind())
-    choices.emplace_back(each.kind == kinds::relu ? 4 : 1, &each);
+  for (const auto& each : activations_by_kind()) choices.emplace_back(each.kind == kinds::relu ? 4 : 1, &each);
   const ActivationForms* drawn = pick(choices);
   if (drawn == nullptr) return;
-  const auto& forms = drawn->forms;
-  const int form = forms.size() == 1 ? 0 : one_of(static_cast<int>(forms.size()));
-  plan.hidden.push_back(forms[static_cast<std::size_t>(form)]);
+  const int forms = static_cast<int>(drawn->forms.size());
+  plan.hidden.push_back(drawn->forms[static_cast<std::size_t>(forms == 1 ? 0 : one_of(forms))]);
 }
 
 void add_block(Plan& plan, int index) {
@@ -234,8 +232,7 @@ bool runs(const Plan& plan, const std::string& operation) {
   const std::string kind = operation.substr(0, operation.find('.'));
   if (kind == "norm") return plan.recipe.clip.kind == kinds::global_norm;
   if (find_contract("layer", kind) == nullptr) return find_contract("loss", kind) == nullptr || plan.loss.kind == kind;
-  return kind == kinds::linear ||
-         std::any_of(plan.hidden.begin(), plan.hidden.end(), [&](const Layer& layer) { return layer.kind == kind; });
+  return kind == kinds::linear || std::ranges::any_of(plan.hidden, [&](const Layer& l) { return l.kind == kind; });
 }
 
 /// Whether the product of a weight gradient can leave the buffer's format.

@@ -69,6 +69,9 @@ TensorCheck judge(const Place& place, const Output& output, const Tensor& got, b
 
 /// A rule with one output, which has no name.
 using OneOutput = std::function<oracle::Expected(const oracle::Declared& declared)>;
+/// Some rows of it, by themselves.
+using SomeRows =
+    std::function<oracle::Expected(const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows)>;
 Evaluation evaluation_of(const oracle::Declared& declared, OneOutput rule, Evaluation::Stretches stretches = {});
 
 /// "y", "mean", "var", "rstd", "lse".

@@ -106,9 +106,6 @@ class BehindTheSum {
 
 class Walk {
  public:
-  using SomeRows =
-      std::function<oracle::Expected(const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows)>;
-
   Walk(const Case& the_case, const Trace& the_trace, Lens lens);
 
   const Case& c;
