@@ -1,4 +1,4 @@
-"""The committed schema accepts the valid case files and refuses the malformed ones.
+"""The schema that a program prints accepts the valid case files and refuses the malformed ones: schema_agrees.py PROGRAM.
 
 Files named semantic_* break a rule that JSON Schema cannot state (sums of rows, shapes, exact values, duplicates):
 the schema accepts them, or they would not deserve the name.
@@ -6,6 +6,7 @@ the schema accepts them, or they would not deserve the name.
 
 import json
 import pathlib
+import subprocess
 import sys
 
 try:
@@ -15,7 +16,7 @@ except ImportError:
     sys.exit(77)
 
 here = pathlib.Path(__file__).resolve().parent
-schema = json.loads((here.parents[2] / "oracle/case/schema.json").read_text())
+schema = json.loads(subprocess.run([sys.argv[1], "schema"], check=True, capture_output=True, text=True).stdout)
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
 
