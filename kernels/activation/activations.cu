@@ -1,9 +1,9 @@
-// The activations: two formulas each, y = f(x) and dx = f'(x) dy, and a record.
+// The activations: two formulas each, y = f(x) and dx = f'(x) dy, and a record. Every y and dx is stored in S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/gelu.hpp"
 #include "kernels/device/detmath.hpp"
 
-// GELU with erf: y = x Phi(x), (gelu.1), and dx, (gelu.2), from x, rounded as kernels/arithmetic.md says; store S.
+// GELU with erf, (gelu.1) and (gelu.2), as gelu.hpp rounds it.
 namespace tally::gelu_erf_kernel {
 namespace {
 
@@ -13,8 +13,7 @@ const RegisterActivation<InFloat<GeluErf>> registered("gelu_none",
 }  // namespace
 }  // namespace tally::gelu_erf_kernel
 
-// GELU by tanh: y = x/2 (1 + tanh(k (x + a x^3))), (gelu.3), and dx, (gelu.4), from x, rounded as kernels/arithmetic.md
-// says; store S.
+// GELU by tanh, (gelu.3) and (gelu.4), as gelu.hpp rounds it.
 namespace tally::gelu_tanh_kernel {
 namespace {
 
@@ -24,7 +23,9 @@ const RegisterActivation<InFloat<GeluTanh>> registered("gelu_tanh",
 }  // namespace
 }  // namespace tally::gelu_tanh_kernel
 
-// ReLU: x > 0 ? x : 0, (relu.1), NaN passed on, and x > 0 ? dy : 0, (relu.2). Exact: a bit of S is passed on or is 0.
+// ReLU, (relu.1) and (relu.2), exact: the bits of x or dy, or 0. NaN passes.
+//   y  = x > 0 ? x : 0
+//   dx = x > 0 ? dy : 0
 namespace tally::relu_kernel {
 namespace {
 
@@ -44,7 +45,9 @@ const RegisterActivation<Relu> registered("relu", {.variant = "grid_stride"});
 }  // namespace
 }  // namespace tally::relu_kernel
 
-// y = 1 / (1 + exp(-x)), (sigmoid.1), and dx, (sigmoid.2), from x, rounded as kernels/arithmetic.md says; store S.
+// The logistic function, (sigmoid.1) and (sigmoid.2):
+//   y  = s = fl(1 / fl(1 + exp(-x)))
+//   dx = fl(dy fl(s fl(1 - s)))
 namespace tally::sigmoid_kernel {
 namespace {
 
@@ -62,8 +65,9 @@ const RegisterActivation<InFloat<Sigmoid>> registered("sigmoid",
 }  // namespace
 }  // namespace tally::sigmoid_kernel
 
-// y = x s(x) with s(x) = 1 / (1 + exp(-x)), (silu.1), and dx, (silu.2), from x, rounded as kernels/arithmetic.md says;
-// store S.
+// SiLU, (silu.1) and (silu.2), s as for sigmoid:
+//   y  = fl(x s)
+//   dx = fl(dy fl(s fl(1 + fl(x fl(1 - s)))))
 namespace tally::silu_kernel {
 namespace {
 
@@ -81,7 +85,9 @@ const RegisterActivation<InFloat<Silu>> registered("silu", {.variant = "grid_str
 }  // namespace
 }  // namespace tally::silu_kernel
 
-// y = tanh(x), (tanh.1), and dx, (tanh.2), from x, rounded as kernels/arithmetic.md says; store S.
+// Hyperbolic tangent, (tanh.1) and (tanh.2):
+//   y  = t = tanh(x)
+//   dx = fl(dy fl(1 - fl(t t)))
 namespace tally::tanh_kernel {
 namespace {
 

@@ -7,7 +7,11 @@
 namespace tally {
 inline namespace TALLY_SIDE {
 
-// y = x Phi(x), (gelu.1), and dx, (gelu.2), from x, rounded as kernels/arithmetic.md says: of one element in fp32.
+// By erf, (gelu.1) and (gelu.2), with c = fl(1 / sqrt 2):
+//   y  = fl(fl(0.5 x) fl(1 + erf(fl(x c))))
+//   P  = fl(0.5 fl(1 + erf(fl(x c))))
+//   p  = fl(exp(fl(-0.5 fl(x x))) fl(1 / sqrt(2 pi)))
+//   dx = fl(dy fl(P + fl(x p)))
 
 struct GeluErf {
   static constexpr float inverse_root_2 = 0x1.6a09e6p-1f;     // 1 / sqrt(2)
@@ -24,8 +28,11 @@ struct GeluErf {
   }
 };
 
-// y = x/2 (1 + tanh(k (x + a x^3))), (gelu.3), and dx, (gelu.4), from x, rounded as kernels/arithmetic.md says: of one
-// element in fp32.
+// By tanh, (gelu.3) and (gelu.4), with k = fl(sqrt(2 / pi)) and a = fl(0.044715):
+//   t  = tanh(fl(k fl(x + fl(a fl(x fl(x x))))))
+//   y  = fl(fl(0.5 x) fl(1 + t))
+//   u  = fl(k fl(1 + fl(fl(3 a) fl(x x))))
+//   dx = fl(dy fl(fl(0.5 fl(1 + t)) + fl(fl(fl(0.5 x) fl(1 - fl(t t))) u)))
 
 struct GeluTanh {
   static constexpr float root_2_over_pi = 0x1.988454p-1f;  // k

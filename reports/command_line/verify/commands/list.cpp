@@ -2,9 +2,11 @@
 #include <iostream>
 
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/contract.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "properties/campaign/coverage/coverage.hpp"
 #include "properties/campaign/coverage/coverage_point.hpp"
+#include "properties/generators/drawn_options.hpp"
 #include "properties/generators/settings.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/settings/together.hpp"
@@ -57,6 +59,20 @@ void print_kernels() {
   }
 }
 
+/// "gelu  [approximate: none tanh]  none: y = …".
+void print_activations() {
+  for (const ActivationForms& activation : activations_by_kind()) {
+    const Contract& contract = *find_contract("layer", activation.kind);
+    std::cout << contract.kind << "  ";
+    for (const Option& option : contract.options) {
+      std::cout << "[" << option.name << ":";
+      for (const std::string& word : option.words) std::cout << " " << word;
+      std::cout << "]  ";
+    }
+    std::cout << contract.definition << "\n";
+  }
+}
+
 void print_subjects() {
   std::cout << "host  the kernels on the host executor\n";
   std::cout << "cuda  the kernels on a GPU\n";
@@ -85,6 +101,7 @@ std::vector<Kind> kinds() {
           {"sizes", print_sizes},
           {"paths", print_paths},
           {"kernels", print_kernels},
+          {"activations", print_activations},
           {"subjects", print_subjects},
           {"ranks", print_rank_presets},
           of_lab("sweeps"),
