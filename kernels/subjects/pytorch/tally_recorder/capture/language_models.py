@@ -4,6 +4,7 @@ import collections
 import torch
 
 from ..user_code import CaptureError
+from .activations import CONFIGURED
 from .layers import StatedLayers
 from .losses import DEFAULTS
 
@@ -11,9 +12,6 @@ IGNORED = -100  # what Transformers ignores
 COLLATOR = "use a collator that restarts them with each document, as DataCollatorWithFlattening does"
 VERSIONS = ("5.",)  # whose modules and attention interface the families below describe
 GEMMA_GATES = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu"}
-GPT2_ACTIVATIONS = {"gelu": {"kind": "gelu", "approximate": "none"}, "relu": {"kind": "relu"}, "silu": {"kind": "silu"},
-                    "tanh": {"kind": "tanh"}, **{name: {"kind": "gelu", "approximate": "tanh"}
-                                                 for name in ("gelu_new", "gelu_pytorch_tanh")}}
 # The classes of a family, whether its positions turn features, so that their differences count, and what states its layers one by
 # one, in the order in which they run.
 Family = collections.namedtuple("Family", "classes turns state")
@@ -252,8 +250,8 @@ def gpt2_layers(model, stated):
     require_options(config, add_cross_attention=False, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
     if config.attn_pdrop:  # such an attention goes past the interface in which its masks are seen
         require_options(config, reorder_and_upcast_attn=False)
-    if config.activation_function not in GPT2_ACTIVATIONS:
-        refuse_option("activation_function", config.activation_function, " or ".join(sorted(GPT2_ACTIVATIONS)))
+    if config.activation_function not in CONFIGURED:
+        refuse_option("activation_function", config.activation_function, " or ".join(sorted(CONFIGURED)))
     tokens = stated.of_module(inner.wte, None)
     head_is_tied(model, config, inner.wte)
     y = stated.add("position_embedding", stated.named(inner.wpe), [tokens], length=config.n_positions)
@@ -274,7 +272,7 @@ def add_gpt2_block(stated, config, block, y):
     seen = stated.dropout(attention.resid_dropout, stated.of_module(attention.c_proj, seen), config.resid_pdrop)
     y = stated.add("add", f"{prefix}attention_sum", [seen, y])
     wide = stated.of_module(mlp.c_fc, stated.of_module(block.ln_2, y, eps=eps))
-    active = stated.of_module(mlp.act, wide, **GPT2_ACTIVATIONS[config.activation_function])
+    active = stated.of_module(mlp.act, wide, **CONFIGURED[config.activation_function])
     left = stated.dropout(mlp.dropout, stated.of_module(mlp.c_proj, active), config.resid_pdrop)
     return stated.add("add", f"{prefix}sum", [y, left])
 

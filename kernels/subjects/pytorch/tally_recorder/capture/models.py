@@ -4,19 +4,15 @@ import operator
 import torch
 import torch.fx
 import torch.nn as nn
-import torch.nn.functional as F
 
 from ..user_code import CaptureError
+from .activations import OF_FUNCTION, OF_METHOD, OF_MODULE, OF_TRANSFORMERS
 from .dropout import without_dropout
 from .language_models import ALL_ROWS, family_of, layers_of, rows_of_batch
 from .layers import labels, layer_named
 
 SUMS = (operator.add, operator.iadd, torch.add)
-FUNCTIONS = {torch.relu: "relu", F.relu: "relu", torch.tanh: "tanh", torch.sigmoid: "sigmoid", F.silu: "silu",
-             F.gelu: "gelu"}
-METHODS = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
-ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu"}
-GELUS = {"GELUTanh": "tanh", "NewGELUActivation": "tanh", "GELUActivation": "none"}  # modules of Transformers
+CALLS = {"call_function": OF_FUNCTION, "call_method": OF_METHOD}
 
 
 def layers_of_network(model, layer_of):
@@ -60,12 +56,11 @@ class Reads:
         sums = SUMS if node.op == "call_function" else ("add", "add_") if node.op == "call_method" else ()
         if node.target in sums and len(node.args) == 2 and not node.kwargs:
             return {"kind": "add"}
-        functions = FUNCTIONS if node.op == "call_function" else METHODS if node.op == "call_method" else {}
-        kind = functions.get(node.target)
-        options = {name: value for name, value in node.kwargs.items() if name != "inplace"}
-        if kind is None or len(node.args) != 1 or options and (kind != "gelu" or set(options) != {"approximate"}):
+        activation = CALLS.get(node.op, {}).get(node.target)
+        layer = activation and activation.of_call(node)
+        if not layer:
             refuse_node(node, f"{node.target} ({node.op})")
-        return {"kind": kind, **options}
+        return layer
 
     def is_in_place(self, node):
         """Whether it overwrites its first operand."""
@@ -78,7 +73,7 @@ class Reads:
         if isinstance(changed, torch.fx.Node) and comes_before_a_reader(node, changed):
             refuse_node(node, f"{changed.name} changed in place and read again")
         inputs = []
-        for argument in node.args:
+        for argument in node.args[:1] if node.target in CALLS.get(node.op, {}) else node.args:
             if not isinstance(argument, torch.fx.Node) or argument not in self.names:
                 refuse_node(node, f"an operand that no layer leaves ({argument})")
             inputs.append(self.names[argument])
@@ -132,12 +127,10 @@ def layer_of(name, module):
         return {"kind": "linear", "name": name, "out": module.nf, "bias": module.bias is not None}
     if kind is nn.Dropout:
         return {"kind": "dropout", "name": name, "p": module.p}
-    if kind in ACTIVATIONS:
-        return {"kind": ACTIVATIONS[kind]}
-    if kind is nn.GELU:
-        return {"kind": "gelu", "approximate": getattr(module, "approximate", "none")}
-    if of_transformers in GELUS:
-        return {"kind": "gelu", "approximate": GELUS[of_transformers]}
+    if kind in OF_MODULE:
+        return OF_MODULE[kind].of_module(name, module)
+    if of_transformers in OF_TRANSFORMERS:
+        return dict(OF_TRANSFORMERS[of_transformers])
     if kind is nn.Embedding or of_transformers == "GemmaTextScaledWordEmbedding":
         return embedding_of(name, module)
     if kind is nn.LayerNorm and len(module.normalized_shape) == 1:
