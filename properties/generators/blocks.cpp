@@ -180,10 +180,10 @@ class Adapters {
   bool reads_two_apart() {
     executor::Schedule random(plan_.seed ^ apart_of_inputs);
     if (random.below(4) != 0 || plan_.tokens.width > 0) return false;
-    static constexpr std::array activations{"silu", "gelu", "gelu_tanh"};
+    const std::vector<std::string>& words = gate_activations();
     const std::int64_t width = hidden_features(plan_);
     Layer up = layer("linear", "up", {{"out", width}});
-    Layer gated = layer("gated", "glu", {{"activation", std::string(activations[random.below(activations.size())])}});
+    Layer gated = layer("gated", "glu", {{"activation", words[random.below(words.size())]}});
     up.inputs = {model_input_name};
     up.trainable = false;
     gated.inputs = {"gate", "up"};

@@ -102,13 +102,17 @@ bool is_elementwise(const std::string& family) {
   return forward != kernels.end() && forward->second->arguments == typeid(ActivationArguments);
 }
 
+/// The words that choose between a layer's kernels.
+const std::vector<std::string>& kernel_words(const Contract& contract) {
+  return std::ranges::find(contract.options, contract.kernels_by, &Option::name)->words;
+}
+
 /// The elementwise forms of a kind; none where its kernels are not elementwise.
 std::vector<Layer> forms_of(const Contract& contract) {
   if (contract.kernels_by.empty())
     return is_elementwise(contract.kind) ? std::vector{layer(contract.kind)} : std::vector<Layer>{};
-  const auto chosen = std::ranges::find(contract.options, contract.kernels_by, &Option::name);
   std::vector<Layer> forms;
-  for (const std::string& word : chosen->words) {
+  for (const std::string& word : kernel_words(contract)) {
     if (is_elementwise(contract.kind + "_" + word))
       forms.push_back(layer(contract.kind, "", {{contract.kernels_by, word}}));
   }
@@ -143,6 +147,8 @@ const std::vector<Layer>& activations() {
   }();
   return all;
 }
+
+const std::vector<std::string>& gate_activations() { return kernel_words(*find_contract("layer", "gated")); }
 
 const std::vector<std::string>& further_optimizers() {
   static const std::vector<std::string> all = [] {

@@ -51,6 +51,9 @@ struct ActivationForms {
 };
 const std::vector<ActivationForms>& activations_by_kind();
 
+/// What gates go by, from the contract: "silu", "gelu", "gelu_tanh".
+const std::vector<std::string>& gate_activations();
+
 // The optimizers that are drawn beside SGD and Adam, from their contracts.
 
 /// Every other kind, by name: those two are drawn with options of their own, and keep their places in what is drawn.

@@ -72,15 +72,17 @@ void design_model(Plan& plan, const LaunchSizes& size, const Round& round) {
       activation(round.number),
       layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
       activation(round.number + 2)};
+  for (std::uint64_t i = round.number + 2 + rounds; i < activations().size(); i += rounds)
+    plan.hidden.push_back(activation(i));
   plan.hidden.back().name = "act2";
-  const auto gated = [&](const char* name, const char* activation_word, const char* gate) {
-    plan.hidden.push_back(layer("gated", name, {{"activation", std::string(activation_word)}}));
+  std::string gate = "norm1", next = "glu";
+  for (std::size_t i = 0; i < gate_activations().size(); ++i) {
+    plan.hidden.push_back(layer("gated", next, {{"activation", gate_activations()[i]}}));
     plan.hidden.back().inputs = {gate, "act2"};
-  };
-  gated("glu", "silu", "norm1");
-  gated("glu2", "gelu", "glu");
-  gated("glu3", "gelu_tanh", "glu2");
-  plan.hidden.push_back(sum_of("sum", {"glu3", "act2"}));
+    gate = next;
+    next = "glu" + std::to_string(i + 2);
+  }
+  plan.hidden.push_back(sum_of("sum", {gate, "act2"}));
   plan.hidden.push_back(layer("rotary", "turn", {{"heads", std::int64_t{1}}, {"dimensions", std::int64_t{2}}}));
   plan.hidden.push_back(layer("scale", "scl", {{"factor", Decimal{"0.75"}}}));
   plan.hidden.push_back(layer("slice", "cut", {{"begin", std::int64_t{0}}, {"end", size.features}}));
@@ -151,8 +153,8 @@ void design_execution(Plan& plan, const LaunchSizes& size, const Round& round) {
              {"rms_norm.weight_gradient", round.is_odd() ? "cast_first" : "column_lanes"},
              {"rotary.forward", turned},
              {"rotary.backward", turned}};
-  for (const std::string family : {"gated_silu", "gated_gelu", "gated_gelu_tanh"})
-    kernels[family + ".forward"] = kernels[family + ".backward"] = gated;
+  for (const std::string& word : gate_activations())
+    for (const char* direction : {".forward", ".backward"}) kernels["gated_" + word + direction] = gated;
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
   if (round.steps_at_once()) kernels["clip_decay_step"] = "multi_tensor";
   if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;

@@ -221,9 +221,9 @@ class AttentionBlocks {
   /// As SwiGLU has it, or GEGLU.
   std::string gated(const std::string& number, const std::string& read) {
     const std::string gate = linear("gate" + number, 3, read), up = linear("up" + number, 3, read);
-    static constexpr std::array activations{"silu", "silu", "gelu", "gelu_tanh"};
-    add(layer("gated", "glu" + number, {{"activation", std::string(activations[plan_.seed % activations.size()])}}),
-        {gate, up});
+    const std::vector<std::string>& words = gate_activations();
+    const std::uint64_t turn = plan_.seed % (words.size() + 1);  // the first, SwiGLU, in two of them
+    add(layer("gated", "glu" + number, {{"activation", words[turn == 0 ? 0 : turn - 1]}}), {gate, up});
     return linear("down" + number, plan_.tokens.width, "glu" + number);
   }
 
@@ -256,8 +256,9 @@ void attend(Plan& plan, QueriesAndKeys made) {
   if (const std::string backward = backwards[random.below(backwards.size())]; !backward.empty())
     plan.execution.kernels["attention.backward"] = backward;
   if (random.below(2) == 0)
-    for (const std::string family : {"gated_silu", "gated_gelu", "gated_gelu_tanh"})
-      plan.execution.kernels[family + ".forward"] = plan.execution.kernels[family + ".backward"] = "two_step";
+    for (const std::string& word : gate_activations())
+      for (const char* direction : {".forward", ".backward"})
+        plan.execution.kernels["gated_" + word + direction] = "two_step";
   if (random.below(2) == 0)
     for (const char* operation : {"rms_norm.forward", "rms_norm.backward", "rms_norm.weight_gradient"})
       plan.execution.kernels[operation] = "cast_first";

@@ -5,6 +5,7 @@
 #include "oracle/exact/answer.hpp"
 #include "properties/generators/blocks.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_options.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -182,10 +183,11 @@ const RegisterLaw registered{{
 namespace tally::a_closed_gate_passes_nothing_law {
 namespace {
 
-/// SwiGLU in two plans of four, else GEGLU by erf or by tanh.
-const char* activation_of(const Plan& plan) {
-  const std::uint64_t turn = plan.seed / 4 % 4;
-  return turn == 0 ? "gelu" : turn == 1 ? "gelu_tanh" : "silu";
+/// SwiGLU, the first, in two of as many plans and one more.
+const std::string& activation_of(const Plan& plan) {
+  const std::vector<std::string>& words = gate_activations();
+  const std::uint64_t turn = plan.seed / 4 % (words.size() + 1) + 1;
+  return words[turn < words.size() ? turn : 0];
 }
 
 /// One block, and its kernels in turn.

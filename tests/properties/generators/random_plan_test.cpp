@@ -4,6 +4,7 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/generators/drawn_options.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/law.hpp"
 
@@ -46,11 +47,12 @@ TEST(RandomPlan, ReachesEveryLayerLossAndRecipeSection) {
     }
   }
   for (const char* kind :
-       {"linear",        "relu",        "tanh",  "sigmoid", "gelu",     "batch_norm", "layer_norm",    "dropout",
-        "cross_entropy", "mse",         "sgd",   "adam",    "constant", "step",       "warmup_cosine", "l2",
-        "decoupled",     "global_norm", "value", "static",  "dynamic"}) {
+       {"linear", "batch_norm", "layer_norm", "dropout", "cross_entropy", "mse", "sgd", "adam", "constant", "step",
+        "warmup_cosine", "l2", "decoupled", "global_norm", "value", "static", "dynamic"}) {
     EXPECT_TRUE(seen.contains(kind)) << kind << " was never drawn";
   }
+  for (const ActivationForms& each : activations_by_kind())
+    EXPECT_TRUE(seen.contains(each.kind)) << each.kind << " was never drawn";
 }
 
 TEST(RandomPlan, RunsEveryShippedVariantOfEveryKernel) {
