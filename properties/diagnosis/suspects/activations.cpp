@@ -1,7 +1,9 @@
 // An activation or its derivative with one thing done otherwise.
+#include <algorithm>
 #include <cmath>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/exact/exact.hpp"
 #include "oracle/graph/stage.hpp"
 #include "oracle/registered_files.hpp"
 #include "properties/diagnosis/formulas.hpp"
@@ -14,6 +16,36 @@ namespace {
 std::vector<ActivationOtherwise>& all_ways() {
   static std::vector<ActivationOtherwise> all;
   return all;
+}
+
+const oracle::Tensors<long double> no_tensors;
+
+oracle::Matrix<long double> row_of(const Values& values) {
+  return Eigen::Map<const oracle::Matrix<double>>(values.data(), 1, std::ssize(values)).cast<long double>();
+}
+
+Values values_of(const oracle::Matrix<long double>& row) {
+  const oracle::Matrix<double> values = row.cast<double>();
+  return {values.data(), values.data() + values.size()};
+}
+
+/// Every activation, once for each word that chooses between kernels.
+std::vector<Layer> all_activations() {
+  std::vector<Layer> all;
+  for (const Contract* contract : drawn_contracts_of("layer")) {
+    if (!is_activation(*contract)) continue;
+    if (contract->options.empty()) all.push_back({{contract->kind, {}}, ""});
+    for (const Option& option : contract->options)
+      for (const std::string& word : option.words) all.push_back({{contract->kind, {{option.name, word}}}, ""});
+  }
+  return all;
+}
+
+/// "tanh", "gelu, tanh".
+std::string name_of(const Layer& activation) {
+  std::string name = activation.kind;
+  for (const auto& [option, word] : activation.options) name += ", " + activation.text(option);
+  return name;
 }
 
 /// The elements of the tensor's layer as the stage read them; empty where it is no activation's.
@@ -37,14 +69,52 @@ std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldT
   return all;
 }
 
+using Elements = std::vector<std::vector<ActivationElement>>;  // of every held tensor; none where it is another's
+
+/// `left` of x and dy of each tensor; a kernel that cancels is off by a few roundings of x.
+template <class F>
+Hypothesis way_of(const Elements& elements, std::string sentence, std::string formula, const F& left) {
+  Hypothesis way{{}, std::move(sentence), std::move(formula), 0};
+  for (const auto& tensor : elements) {
+    Values x, dy, bounds;
+    for (const ActivationElement& a : tensor) {
+      x.push_back(a.x);
+      dy.push_back(a.dy);
+      bounds.push_back(0x1p-21 * std::fabs(a.dy == 0 ? a.x : a.x * a.dy));
+    }
+    way.left.push_back(tensor.empty() ? std::nullopt : std::optional(left(x, dy)));
+    way.bounds.push_back(tensor.empty() ? std::nullopt : std::optional(bounds));
+  }
+  return way;
+}
+
+/// What may be wrong with any: it is another, or its derivative is another's or left out.
+void add_ways_of_any(const Evidence& evidence, const std::string& kind, const Elements& elements,
+                     std::vector<Hypothesis>& all) {
+  const Contract* contract = find_contract("layer", kind);
+  if (contract == nullptr || !is_activation(*contract)) return;
+  const bool backward = evidence.check.stage == "backward";
+  if (backward)
+    all.push_back(
+        way_of(elements, "the derivative is left out", "dx = dy", [](const Values&, const Values& dy) { return dy; }));
+  if (!affordable(evidence, contracts_of("layer").size())) return;
+  for (const Layer& other : all_activations()) {
+    if (other.kind == kind) continue;
+    const auto left = [&](const Values& x, const Values& dy) {
+      return backward ? activation_gradient(other, x, dy) : activated(other, x);
+    };
+    const std::string sentence = (backward ? "the derivative is that of " : "it is ") + name_of(other);
+    all.push_back(way_of(elements, sentence, contract_of("layer", other).definition, left));
+  }
+}
+
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   const std::string kind = layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
-  std::vector<std::vector<ActivationElement>> elements;
+  Elements elements;
   for (const HeldTensor& held : evidence.held) elements.push_back(elements_of(evidence, held, kind));
   std::vector<Hypothesis> all;
   for (const ActivationOtherwise& other : all_ways()) {
-    const std::string stage = other.stage;
-    if (kind != other.kind || (!stage.empty() && stage != evidence.check.stage)) continue;
+    if (kind != other.kind || (*other.stage != 0 && evidence.check.stage != other.stage)) continue;
     Hypothesis way{{}, other.sentence, other.formula, 0};
     for (const auto& tensor : elements) {
       Values left;
@@ -53,6 +123,7 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
     }
     all.push_back(std::move(way));
   }
+  add_ways_of_any(evidence, kind, elements, all);
   return all;
 }
 
@@ -67,6 +138,20 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
+
+bool is_activation(const Contract& contract) {
+  const auto chooses = [&](const Option& option) { return option.name == contract.kernels_by; };
+  return contract.tensors.empty() && contract.most_inputs == 1 && std::ranges::all_of(contract.options, chooses);
+}
+
+Values activated(const Layer& layer, const Values& x) {
+  return values_of(oracle::exact_layer<long double>(layer.kind).forward({layer, no_tensors, {1}}, row_of(x)).y);
+}
+
+Values activation_gradient(const Layer& layer, const Values& x, const Values& dy) {
+  return values_of(
+      oracle::exact_layer<long double>(layer.kind).backward({layer, no_tensors, {1}}, row_of(x), row_of(dy)).dx);
+}
 
 RegisterActivationOtherwise::RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways,
                                                          std::source_location at) {
@@ -154,7 +239,6 @@ const RegisterActivationOtherwise registered(
       [](const ActivationElement& a) { return a.x > 0 ? a.x : 0.01 * a.x; }},
      {"relu", "forward", "it is ReLU6: values are limited to 6", "y = min(max(x, 0), 6)",
       [](const ActivationElement& a) { return std::fmin(std::fmax(a.x, 0), 6); }},
-     {"relu", "backward", "the gradient passes everywhere", "dx = dy", [](const ActivationElement& a) { return a.dy; }},
      {"relu", "backward", "the gradient passes at zero too", "dx = dy where x >= 0",
       [](const ActivationElement& a) { return a.x >= 0 ? a.dy : 0; }},
      {"relu", "backward", "the gradient passes only where the activation is zero", "dx = dy where x < 0",
@@ -184,7 +268,6 @@ const RegisterActivationOtherwise registered(
       [](const ActivationElement& a) { return a.dy * (1 - sigmoid(a.x)); }},
      {"sigmoid", "backward", "x stands for y", "dx = dy x (1 - x)",
       [](const ActivationElement& a) { return a.dy * a.x * (1 - a.x); }},
-     {"sigmoid", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }},
      {"sigmoid", "backward", "the square of y is taken", "dx = dy (1 - y²)",
       [](const ActivationElement& a) { return a.dy * (1 - sigmoid(a.x) * sigmoid(a.x)); }},
      {"tanh", "backward", "y is not squared", "dx = dy (1 - y)",
@@ -192,8 +275,7 @@ const RegisterActivationOtherwise registered(
      {"tanh", "backward", "1 + y² stands for 1 - y²", "dx = dy (1 + y²)",
       [](const ActivationElement& a) { return a.dy * (1 + std::tanh(a.x) * std::tanh(a.x)); }},
      {"tanh", "backward", "x stands for y", "dx = dy (1 - x²)",
-      [](const ActivationElement& a) { return a.dy * (1 - a.x * a.x); }},
-     {"tanh", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
+      [](const ActivationElement& a) { return a.dy * (1 - a.x * a.x); }}});
 
 }  // namespace
 }  // namespace tally::sigmoid_otherwise_suspect
@@ -216,8 +298,7 @@ const RegisterActivationOtherwise registered(
      {"silu", "backward", "the term with σ alone is left out", "dx = dy x σ(x) (1 - σ(x))",
       [](const ActivationElement& a) { return a.dy * a.x * logistic(a.x) * logistic(-a.x); }},
      {"silu", "backward", "the derivative of σ is not multiplied by x", "dx = dy (σ(x) + σ(x) (1 - σ(x)))",
-      [](const ActivationElement& a) { return a.dy * (logistic(a.x) + logistic(a.x) * logistic(-a.x)); }},
-     {"silu", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
+      [](const ActivationElement& a) { return a.dy * (logistic(a.x) + logistic(a.x) * logistic(-a.x)); }}});
 
 }  // namespace
 }  // namespace tally::silu_otherwise_suspect

@@ -26,11 +26,22 @@ struct ActivationOtherwise {
   double (*left)(const ActivationElement& a);
 };
 
-/// One file a kind or a family of kinds, `<kind>_otherwise.cpp`.
+/// Of a kind or a family of kinds. What may be wrong with every activation, that it is another or that its derivative is
+/// left out, is known without.
 struct RegisterActivationOtherwise {
   explicit RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways,
                                        std::source_location at = std::source_location::current());
 };
+
+// Activations by their exact mathematics.
+
+/// Whether layers of the kind are activations: they have one input, no tensors, and no option but the one that chooses
+/// between kernels.
+bool is_activation(const Contract& contract);
+/// y of every x.
+Values activated(const Layer& layer, const Values& x);
+/// dx of every x and dy.
+Values activation_gradient(const Layer& layer, const Values& x, const Values& dy);
 
 // Batch norm and layer norm in binary64, with one thing done otherwise: for suspects.
 

@@ -8,6 +8,7 @@
 #include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/layer_suspects.hpp"
 
 // The forward pass that is run again drops other elements; what follows is computed from them.
 namespace tally::other_mask_again_suspect {
@@ -33,10 +34,8 @@ std::optional<Values> after(const Evidence& evidence, const HeldTensor& held, st
     }
     return y;
   }
-  if (kind != kinds::relu && kind != kinds::tanh && kind != kinds::sigmoid) return std::nullopt;
-  for (double& v : *x)
-    v = kind == kinds::relu ? std::fmax(v, 0.0) : kind == kinds::tanh ? std::tanh(v) : 1 / (1 + std::exp(-v));
-  return x;
+  if (!is_activation(*find_contract("layer", kind))) return std::nullopt;
+  return activated(evidence.c.model.layers[layer], *x);
 }
 
 /// Behind the dropout every element is either dropped or kept, whichever is nearer.

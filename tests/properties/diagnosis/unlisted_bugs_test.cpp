@@ -4,6 +4,7 @@
 
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/evidence.hpp"
+#include "properties/generators/drawn_options.hpp"
 #include "properties/judge/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -60,6 +61,20 @@ TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
   expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
 }
 
+/// Of every activation that is registered the next one in its place.
+TEST(UnlistedBugs, an_activation_that_is_another_is_named_with_it) {
+  const std::vector<ActivationForms>& kinds = activations_by_kind();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const std::string &kind = kinds[i].kind, &taken = kinds[(i + 1) % kinds.size()].kind;
+    Case c = mlp(7);
+    c.model.layers[1] = layer_of(kind, "act");
+    Case other = c;
+    other.model.layers[1] = layer_of(taken, "act");
+    const std::string sentence = taken_for(c, other);
+    EXPECT_NE(sentence.find("activation-otherwise: it is " + taken), std::string::npos) << kind << ": " << sentence;
+  }
+}
+
 /// The bits of one output, changed; what comes after it goes on from them.
 Trace with_output(const Trace& trace, const std::string& stage, const std::string& tensor,
                   const std::function<void(Tensor&)>& change) {
@@ -75,6 +90,23 @@ std::string looks_like(const Case& c, const std::string& stage, const std::strin
                        const std::function<void(Tensor&)>& change) {
   const Trace trace = with_output(run(c), stage, tensor, change);
   return first_sentence(diagnose(c, trace, local_lens(c, trace)));
+}
+
+TEST(UnlistedBugs, ADerivativeThatIsLeftOutIsNamedOfEveryActivation) {
+  for (const ActivationForms& each : activations_by_kind()) {
+    Case c = mlp(7);
+    c.model.layers[1] = layer_of(each.kind, "act");
+    const Trace trace = run(c);
+    const Trace wrong = altered(trace, [&](const Tap& tap) -> std::optional<Tensor> {
+      if (tap.name.stage != "backward" || tap.name.tensor != "d.act.x") return std::nullopt;
+      TapName read = tap.name;
+      read.tensor = "in.d.act.y";
+      return *trace.find(read.view());
+    });
+    const std::string sentence = first_sentence(diagnose(c, wrong, local_lens(c, wrong)));
+    EXPECT_NE(sentence.find("activation-otherwise: the derivative is left out"), std::string::npos)
+        << each.kind << ": " << sentence;
+  }
 }
 
 TEST(UnlistedBugs, ATailThatIsNeverWrittenIsNamedWithItsPlace) {
