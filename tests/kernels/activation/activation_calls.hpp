@@ -17,10 +17,10 @@ inline std::vector<double> forward(const std::string& kind, const std::vector<do
 }
 
 inline std::vector<double> backward(const std::string& kind, const std::vector<double>& x,
-                                    const std::vector<double>& dy) {
+                                    const std::vector<double>& dy, Dtype storage = Dtype::fp32) {
   const auto n = static_cast<std::int64_t>(x.size());
-  const DeviceTensor from = on_device(x), gradient = on_device(dy), dx = room(n);
-  call((kind + ".backward").c_str(), ActivationArguments{Dtype::fp32, from.data(), gradient.data(), dx.data(), n});
+  const DeviceTensor from = on_device(x, storage), gradient = on_device(dy, storage), dx = room(n, storage);
+  call((kind + ".backward").c_str(), ActivationArguments{storage, from.data(), gradient.data(), dx.data(), n});
   return values_of(dx);
 }
 
