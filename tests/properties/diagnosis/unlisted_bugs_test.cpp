@@ -62,7 +62,7 @@ TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
 }
 
 /// Of every activation that is registered the next one in its place.
-TEST(UnlistedBugs, an_activation_that_is_another_is_named_with_it) {
+TEST(UnlistedBugs, AnActivationThatIsAnotherIsNamedWithIt) {
   const std::vector<ActivationForms>& kinds = activations_by_kind();
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string &kind = kinds[i].kind, &taken = kinds[(i + 1) % kinds.size()].kind;
