@@ -8,6 +8,7 @@
 #include "oracle/exact/trajectory.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/real.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -78,13 +79,11 @@ Tensors<Real> left(const State<Real>& state) {
 
 /// A gradient that is 0 by definition, as a bias before a batch_norm has, comes as what the working precision leaves of
 /// it: whoever steps by its sign steps by chance.
-bool steps_by_sign(const Choice& optimizer) { return optimizer.kind == kinds::lion; }
-
 std::vector<WindowDifference> evaluate(const Case& c, const Case& other, unsigned digits) {
   set_digits(digits);
   const auto one = trajectory<Real>(c, Branch::accumulated), second = trajectory<Real>(other, Branch::accumulated);
   std::vector<WindowDifference> result;
-  if (steps_by_sign(c.recipe.optimizer))
+  if (rules_of(c.recipe.optimizer).steps_by_sign())
     return {{difference(one[0].grad, second[0].grad), difference(running(one[0].after), running(second[0].after))}};
   for (std::size_t w = 0; w < one.size(); ++w)
     result.push_back({difference(one[w].grad, second[w].grad), difference(left(one[w].after), left(second[w].after))});

@@ -108,7 +108,7 @@ auto only_rows(Eigen::Index first, Eigen::Index rows) {
 /// A gradient as a sign reads it. What left the range on the way is known to be not finite, and not whether it is an
 /// infinity: Lion's step by an infinity is finite, by a NaN it is not.
 Value as_a_sign_reads_it(const Walk& walk, const Value& gradient) {
-  if (walk.c.recipe.optimizer.kind != kinds::lion || walk.lens != Lens::end_to_end) return gradient;
+  if (!oracle::rules_of(walk.c.recipe.optimizer).steps_by_sign() || walk.lens != Lens::end_to_end) return gradient;
   Expected read = *gradient.read();
   for (Eigen::Index i = 0; i < read.v.size(); ++i)
     if (!std::isfinite(static_cast<double>(read.v.data()[i]))) read.e.data()[i] = oracle::infinite;
