@@ -87,21 +87,6 @@ double longest_step(const Declared& declared, const Choice& optimizer, const Cor
 
 }  // namespace
 
-namespace {
-
-/// m moved towards g by a share w, fl(m + fl(w d)) below w = 1/2 and fl(g - fl(fl(1 - w) d)) from there on, d = fl(g -
-/// m), as libraries interpolate.
-Bounded interpolated(const Arithmetic& fp32, Bounded m, Bounded g, Bounded w) {
-  const Bounded distance = fp32.sub(g, m);
-  if (w.v + w.e < 0.5) return fp32.add(m, fp32.mul(w, distance));
-  const Bounded from_the_end = fp32.sub(g, fp32.mul(fp32.sub({1, 0}, w), distance));
-  if (w.v - w.e >= 0.5) return from_the_end;
-  const Bounded either = fp32.add(m, fp32.mul(w, distance));
-  return {from_the_end.v, std::max(from_the_end.e, std::fabs(either.v - from_the_end.v) + either.e)};
-}
-
-}  // namespace
-
 Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                       const Expected& old) {
   const Arithmetic fp32 = single(declared), master(declared, declared.master);

@@ -2,6 +2,8 @@
 // and bit by bit. Defined in recipe_rules.cpp, adam.cpp, lion.cpp, rmsprop.cpp, sgd.cpp.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "oracle/registered_files.hpp"
@@ -116,6 +118,17 @@ inline Expected zeros_like(const Expected& x) {
 
 /// Element i of the state before the step.
 inline float begun_at_zero(const Matrix<float>& old, Eigen::Index i) { return old.size() == 0 ? 0.0F : old.data()[i]; }
+
+/// m moved towards g by a share w, fl(m + fl(w d)) below w = 1/2 and fl(g - fl(fl(1 - w) d)) from there on, d = fl(g -
+/// m), as libraries interpolate.
+inline Bounded interpolated(const Arithmetic& fp32, Bounded m, Bounded g, Bounded w) {
+  const Bounded distance = fp32.sub(g, m);
+  if (w.v + w.e < 0.5) return fp32.add(m, fp32.mul(w, distance));
+  const Bounded from_the_end = fp32.sub(g, fp32.mul(fp32.sub({1, 0}, w), distance));
+  if (w.v - w.e >= 0.5) return from_the_end;
+  const Bounded either = fp32.add(m, fp32.mul(w, distance));
+  return {from_the_end.v, std::max(from_the_end.e, std::fabs(either.v - from_the_end.v) + either.e)};
+}
 
 // A step rate * (m / divisor) that may be evaluated as (rate * m) / divisor instead, as libraries do.
 
