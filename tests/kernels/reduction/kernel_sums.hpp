@@ -7,6 +7,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/layer_arguments.hpp"
@@ -244,7 +245,7 @@ inline double fused_norm_of_squares(const std::string& variant, const Addends& a
   return norm_over("unscale_check_norm", variant, NormKind::two, {addends.size()}, told_apart_by_a_norm(addends));
 }
 
-inline std::vector<KernelSum> kernel_sums() {
+inline std::vector<KernelSum> sums_by_operation() {
   return {{"linear.bias_gradient", "rows", bias_gradient},
           {"batch_norm.parameter_gradients", "products", batch_norm_gradient<0>},
           {"batch_norm.parameter_gradients", "rows", batch_norm_gradient<1>},
@@ -269,6 +270,21 @@ inline std::vector<KernelSum> kernel_sums() {
           {"norm", "magnitudes", norm_of_magnitudes},
           {"norm", "squares", norm_of_squares},
           {"unscale_check_norm", "squares", fused_norm_of_squares}};
+}
+
+/// Those that are registered beside their kernel's other tests.
+inline std::vector<KernelSum>& registered_sums() {
+  static std::vector<KernelSum> all;
+  return all;
+}
+struct RegisterKernelSum {
+  explicit RegisterKernelSum(KernelSum sum) { registered_sums().push_back(std::move(sum)); }
+};
+
+inline std::vector<KernelSum> kernel_sums() {
+  std::vector<KernelSum> all = sums_by_operation();
+  all.insert(all.end(), registered_sums().begin(), registered_sums().end());
+  return all;
 }
 
 }  // namespace tally
