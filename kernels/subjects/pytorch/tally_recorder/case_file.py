@@ -6,10 +6,11 @@ import torch
 from .capture.accumulation import same
 from .capture.dropout import constants_of, turned
 from .capture.losses import FactorOnly
+from .capture.optimizers import KNOWN
 from .report import counted
 from .user_code import CaptureError
 
-STATE = ("momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
+STATE = tuple(sorted({f"{ours}." for row in KNOWN.values() for ours in row[3].values()}))
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 BEFORE_A_PARAMETER = ("", "d.", "buffer.", *STATE)
 
