@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/registered_files.hpp"
 
@@ -229,8 +230,8 @@ std::map<std::string, ExpectedTensor> expected_tensors(const Case& c) {
   add_layers(c, expected);
   for (const std::string& parameter : parameters_of(c.model))
     for (const StateTensor* state : state_of(c.recipe.optimizer))
-      expected.insert_or_assign(state->name + "." + parameter,
-                                ExpectedTensor{c.precision.master, expected.at(parameter).shape, false});
+      if (const auto shape = shape_beside(*state, c.recipe.optimizer, expected.at(parameter).shape))
+        expected.insert_or_assign(state->name + "." + parameter, ExpectedTensor{c.precision.master, *shape, false});
   expected.insert_or_assign("step", ExpectedTensor{Dtype::i64, {}, false});
   return expected;
 }

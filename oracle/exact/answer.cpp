@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/exact/trajectory.hpp"
 #include "oracle/fixed_point/product.hpp"
 #include "oracle/real/functions.hpp"
@@ -73,15 +74,18 @@ Ball largest_in(const Tensors<Ball>& group) {
   return largest;
 }
 
+using Shape = std::vector<std::int64_t>;
+using ShapeOf = std::function<Shape(const std::string& name, const Matrix<Ball>& value)>;
+
 /// The shape of the case's tensor; where every rank keeps its own, of all of them.
-std::vector<std::int64_t> shape_of(const Case& c, const std::string& tensor, const Matrix<Ball>& value) {
-  std::vector<std::int64_t> shape = c.tensors.at(tensor).shape;
+Shape shape_of(const Case& c, const std::string& tensor, const Matrix<Ball>& value) {
+  Shape shape = c.tensors.at(tensor).shape;
   if (shape.size() == 1 && value.rows() > 1) shape.insert(shape.begin(), value.rows());
   return shape;
 }
 
-/// Writes one group; `suffix` makes the name of the case's tensor that has the same shape.
-Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>& group, const std::string& suffix,
+/// Writes one group.
+Json written(const Certificate& certificate, const Tensors<Ball>& group, const ShapeOf& shape,
              const std::string& place) {
   std::optional<Ball> largest;  // asked for by few
   const auto open = [&](const std::string& name, const Matrix<Ball>& tensor, Eigen::Index i) {
@@ -95,7 +99,7 @@ Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>&
       std::optional<std::string> digits = certificate.digits_of(tensor(i));
       data.push_back(digits ? *std::move(digits) : open(name, tensor, i));
     }
-    all[name] = {{"shape", shape_of(c, name + suffix, tensor)}, {"data", std::move(data)}};
+    all[name] = {{"shape", shape(name, tensor)}, {"data", std::move(data)}};
   }
   return all;
 }
@@ -106,15 +110,15 @@ Tensors<Ball> parameters_in(const State<Ball>& state) {
   return group;
 }
 
-/// The optimizer's tensors of this name, where it keeps them.
-Tensors<Ball> state_in(const Case& c, const State<Ball>& state, const std::string& of) {
-  Tensors<Ball> group;
-  const auto tensors = state_of(c.recipe.optimizer);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i]->name != of) continue;
-    for (const auto& [name, slot] : state.slots)
-      if (slot.state.at(i).size() != 0) group.emplace(name, slot.state[i]);
-  }
+/// The optimizer's tensors of this name, where it keeps them, and their shapes.
+std::pair<Tensors<Ball>, Shapes> state_in(const Case& c, const State<Ball>& state, const std::string& of) {
+  std::pair<Tensors<Ball>, Shapes> group;
+  for (const auto& [name, slot] : state.slots)
+    for (const KeptTensor& kept : kept_beside(c, name)) {
+      if (kept.of->name != of || slot.state.at(kept.index).size() == 0) continue;
+      group.first.emplace(name, slot.state[kept.index]);
+      group.second.emplace(name, kept.shape);
+    }
   return group;
 }
 
@@ -123,11 +127,16 @@ Json written(const Case& c, const Certificate& certificate, const WindowAnswer<B
   const auto scalar = [&](const char* name, const Ball& value) {
     return certificate.text(value, value, place + "." + name);
   };
-  const auto by_parameter = [&](const std::string& name, const Tensors<Ball>& group) {
-    return written(c, certificate, group, "", place + "." + name);
+  const auto like_case = [&](const char* group_name, const Tensors<Ball>& group, const std::string& suffix = "") {
+    const auto shape = [&](const std::string& name, const Matrix<Ball>& value) {
+      return shape_of(c, name + suffix, value);
+    };
+    return written(certificate, group, shape, place + "." + group_name);
   };
-  const auto running = [&](const char* name, const Tensors<Ball>& group) {
-    return written(c, certificate, group, "." + std::string(name), place + "." + name);
+  const auto state = [&](const std::string& group_name) {
+    const auto [group, shapes] = state_in(c, answer.after, group_name);
+    const auto shape = [&all = shapes](const std::string& name, const Matrix<Ball>&) { return all.at(name); };
+    return written(certificate, group, shape, place + "." + group_name);
   };
   Json json;
   json["loss"] = scalar("loss", answer.loss);
@@ -136,11 +145,11 @@ Json written(const Case& c, const Certificate& certificate, const WindowAnswer<B
   json["learning_rate"] = scalar("learning_rate", answer.learning_rate);
   json["grad_norm"] = scalar("grad_norm", answer.grad_norm);
   json["clip_coefficient"] = scalar("clip_coefficient", answer.clip_coefficient);
-  json["grad"] = written(c, certificate, answer.grad, "", place + ".grad");
-  json["param"] = by_parameter("param", parameters_in(answer.after));
-  for (const std::string& name : state_names()) json[name] = by_parameter(name, state_in(c, answer.after, name));
-  json["running_mean"] = running("running_mean", answer.after.running_mean);
-  json["running_var"] = running("running_var", answer.after.running_var);
+  json["grad"] = like_case("grad", answer.grad);
+  json["param"] = like_case("param", parameters_in(answer.after));
+  for (const std::string& name : state_names()) json[name] = state(name);
+  json["running_mean"] = like_case("running_mean", answer.after.running_mean, ".running_mean");
+  json["running_var"] = like_case("running_var", answer.after.running_var, ".running_var");
   return json;
 }
 

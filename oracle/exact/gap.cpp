@@ -3,7 +3,6 @@
 #include <limits>
 #include <optional>
 
-#include "oracle/case/kinds.hpp"
 #include "oracle/exact/answer.hpp"
 #include "oracle/exact/trajectory.hpp"
 #include "oracle/real/functions.hpp"

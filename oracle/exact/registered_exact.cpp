@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 
 namespace tally::oracle {
 
@@ -33,7 +34,7 @@ Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const
   Slot<T> begun = slot;
   begun.state.resize(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (begun.state[i].size() == 0 && !tensors[i]->begins_with_gradient)
+    if (begun.state[i].size() == 0 && !tensors[i]->begins_with_gradient && !reads_whole_tensors(optimizer))
       begun.state[i] = Matrix<T>::Zero(gradient.rows(), gradient.cols());
   return exact_of<T, ExactStep>("optimizer", optimizer.kind)(optimizer, rate, step, gradient, std::move(begun));
 }

@@ -2,6 +2,7 @@
 #include "oracle/exact/trajectory.hpp"
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/real/functions.hpp"
@@ -19,6 +20,14 @@ Matrix<T> lifted_if_present(const Case& c, const std::string& name) {
 template <class T>
 Matrix<T> lifted(const Case& c, const std::string& name) {
   return naming(name, [&] { return lift<T>(c.tensors.at(name)); });
+}
+
+/// The case's, or what stands for it before the first step: zeros, where the shape cannot be told from the parameter's.
+template <class T>
+Matrix<T> begun(const Case& c, const KeptTensor& kept) {
+  Matrix<T> given = lifted_if_present<T>(c, kept.name);
+  if (given.size() != 0 || !reads_whole_tensors(c.recipe.optimizer)) return given;
+  return lift<T>(Tensor(c.precision.master, kept.shape));
 }
 
 /// The recipe's gradient to parameter step for one parameter.
@@ -66,8 +75,8 @@ State<T> initial_state(const Case& c) {
   for (const std::string& name : parameters_of(c.model)) {
     Slot<T>& slot = state.slots[name];
     slot.parameter = lifted<T>(c, name);
-    for (const StateTensor* each : state_of(c.recipe.optimizer))
-      slot.state.push_back(lifted_if_present<T>(c, each->name + "." + name));
+    slot.state.resize(state_of(c.recipe.optimizer).size());
+    for (const KeptTensor& kept : kept_beside(c, name)) slot.state[kept.index] = begun<T>(c, kept);
   }
   for (const std::string& name : weights_of(c.model))
     if (!state.slots.contains(name)) state.frozen[name] = lifted<T>(c, name);

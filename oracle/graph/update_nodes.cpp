@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -146,11 +147,9 @@ void add_optimizer(const NodeView& view, std::vector<Node>& nodes) {
       before.insert(before.begin(), {StageName::decay, p, From::window});
     node.in(gradient(p), Format::fp32, shape, std::move(gradients)).in(p, Format::master, shape, std::move(before));
     node.out(p, Format::master, shape);
-    for (const StateTensor* state : state_of(recipe.optimizer)) {
-      const std::string name = state->name + "." + p;
-      node.in(name, Format::master, shape, {{StageName::optimizer, name, From::earlier}})
-          .out(name, Format::master, shape);
-    }
+    for (const KeptTensor& kept : kept_beside(view.c, p))
+      node.in(kept.name, Format::master, kept.shape, {{StageName::optimizer, kept.name, From::earlier}})
+          .out(kept.name, Format::master, kept.shape);
     gather.in("shard." + p, Format::master, shape, {{StageName::optimizer, p, From::window}})
         .out(p, Format::master, shape);
   }
@@ -199,8 +198,8 @@ void add_checkpoint(const NodeView& view, std::vector<Node>& nodes) {
         both(layer.label + "." + value, Format::master, {view.features_in(layer)}, first, StageName::running_stats);
   for (const std::string& p : view.parameters) {
     both(p, Format::master, view.shape_of(p), writes_pieces, StageName::optimizer);
-    for (const StateTensor* state : state_of(view.c.recipe.optimizer))
-      both(state->name + "." + p, Format::master, view.shape_of(p), writes_pieces, StageName::optimizer);
+    for (const KeptTensor& kept : kept_beside(view.c, p))
+      both(kept.name, Format::master, kept.shape, writes_pieces, StageName::optimizer);
   }
   node.of_window().add_to(nodes);
 }

@@ -71,9 +71,10 @@ struct StepSetting {
   StepSetting asked(const Declared& now) const { return {now, optimizer, schedule, step}; }
 };
 
-/// What one parameter's step reads and left so far. State is in the order of state_of(optimizer). For state tensor i:
-/// `before[i]`, an empty matrix where there is none yet, and `after` in front of it; the parameter may be left out. For
-/// the parameter: all of `after`, and `before` where moves_by_old_state().
+/// What one parameter's step reads and left so far. State is in the order of state_of(optimizer), an empty matrix where
+/// the parameter has no such tensor. For state tensor i: `before[i]`, an empty matrix where there is none yet, and
+/// `after` in front of it; the parameter may be left out. For the parameter: all of `after`, and `before` where
+/// moves_by_old_state(). Where reads_whole_tensors(optimizer), state that begins at zero is written out.
 template <class M>
 struct StepTensors {
   const M& gradient;
@@ -81,7 +82,8 @@ struct StepTensors {
   const M& parameter;
 };
 
-/// Every rule goes element by element: of some rows of all tensors it says what it says of them among all rows.
+/// Unless reads_whole_tensors(optimizer), every rule goes element by element: of some rows of all tensors it says what it
+/// says of them among all rows.
 class OptimizerRules {
  public:
   virtual ~OptimizerRules() = default;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/tensors/bytes.hpp"
 #include "properties/judge/bound_terms.hpp"
@@ -245,7 +246,7 @@ bool reads_all(const Recipe& recipe) { return clips_by_norm(recipe.clip) || chec
 }  // namespace
 
 bool is_judged_in_pieces(const Case& c) {
-  if (!is_opaque(c.model) || in_ranks(c)) return false;
+  if (!is_opaque(c.model) || in_ranks(c) || reads_whole_tensors(c.recipe.optimizer)) return false;
   std::size_t elements = 0;
   for (const std::string& p : parameters_of(c.model)) elements += c.tensors.at(p).elements();
   return elements > 4 * elements_a_piece;

@@ -68,7 +68,8 @@ class JoinedChecks {
 /// Elements of the parameters that are judged together.
 inline constexpr std::size_t elements_a_piece = std::size_t{1} << 20;
 
-/// Whether the capture is cut: an opaque model of more elements than four pieces have, that one rank trained.
+/// Whether the capture is cut: an opaque model of more elements than four pieces have, that one rank trained by an
+/// optimizer that goes element by element.
 bool is_judged_in_pieces(const Case& c);
 
 /// As hard_lenses, with groups inferred or declared as the trace says, and the bounds of the worst split (bound_terms.hpp).

@@ -1,6 +1,7 @@
 // Where the number of ranks changes: what they write down is what their last window left, and what the next ones take
 // up is what those wrote down, bit for bit where it is tapped. All of it is copies, whatever pieces each keeps.
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
@@ -17,8 +18,10 @@ const char* const between_windows = "checkpoint";
 /// that has not come.
 void check_left_state(Walk& walk, const std::string& p, const StateTensor& of, const Value& known) {
   const bool none_yet = !known.known() && !walk.state.stepped;
-  if (none_yet && of.begins_with_gradient) return;
-  walk.input(between_windows, "in." + of.name + "." + p, none_yet ? walk.zeros(p, walk.c.precision.master) : known);
+  const auto shape = shape_beside(of, walk.c.recipe.optimizer, walk.c.tensors.at(p).shape);
+  if (!shape || (none_yet && of.begins_with_gradient)) return;
+  const auto zeros = [&] { return walk.of_case({walk.c.precision.master, *shape}); };
+  walk.input(between_windows, "in." + of.name + "." + p, none_yet ? zeros() : known);
 }
 
 /// What all ranks hold alike.

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "oracle/case/contract.hpp"
-#include "oracle/case/kinds.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
@@ -118,15 +118,23 @@ Value as_a_sign_reads_it(const Walk& walk, const Value& gradient) {
 /// The state tensors of a parameter: what the step reads of them, and what it leaves. False where one that the
 /// parameter moves by is not known.
 bool walk_state(Walk& walk, const std::string& p, ParameterStep& step, const oracle::StepSetting& setting) {
-  const oracle::OptimizerRules& rules = oracle::rules_of(walk.c.recipe.optimizer);
-  const auto state = state_of(walk.c.recipe.optimizer);
+  const Choice& optimizer = walk.c.recipe.optimizer;
+  const oracle::OptimizerRules& rules = oracle::rules_of(optimizer);
+  const auto state = state_of(optimizer);
+  const bool whole = reads_whole_tensors(optimizer);
   bool complete = true, all_known = true;
   for (std::size_t i = 0; i < state.size(); ++i) {
+    const auto shape = shape_beside(*state[i], optimizer, walk.c.tensors.at(p).shape);
+    if (!shape) {
+      step.before.emplace_back(), step.after.emplace_back();
+      continue;
+    }
     const std::string name = state[i]->name + "." + p;
     Value known = walk.state.optimizer.at(p).at(i);
     const bool fresh = !walk.is_local() || !walk.state.stepped;
-    const bool none_yet = !known.known() && fresh && (state[i]->begins_with_gradient || !walk.is_local());
-    if (!known.known() && fresh && !none_yet) known = walk.zeros(p, walk.c.precision.master);
+    const bool stands_for_zeros = !walk.is_local() && !whole;  // an empty matrix does
+    const bool none_yet = !known.known() && fresh && (state[i]->begins_with_gradient || stands_for_zeros);
+    if (!known.known() && fresh && !none_yet) known = walk.of_case({walk.c.precision.master, *shape});
     step.before.push_back(none_yet ? Value() : walk.input("optimizer", "in." + name, known));
     const bool begun = none_yet || step.before[i].known();
     Value after = walk.left("optimizer", name);
@@ -142,7 +150,7 @@ bool walk_state(Walk& walk, const std::string& p, ParameterStep& step, const ora
         return rules.state(i, setting.asked(declared),
                            read_for_state<Expected>(step, i, only_rows(first, rows)).tensors());
       };
-      after = walk.output("optimizer", name, bound, {}, bits, some_rows);
+      after = walk.output("optimizer", name, bound, {}, bits, whole ? SomeRows() : some_rows);
     }
     step.after.push_back(after);
     complete = complete && after.known();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -159,9 +160,10 @@ std::vector<Direction> Walk::directions(const std::string& parameter) const {
     before = trace.find(TapView{window - 1, last, "backward", gradient});
   }
   const auto optimizer = state_of(c.recipe.optimizer);
-  const std::string word = optimizer.empty() ? "momentum" : optimizer.front()->word;
+  const bool beside = !optimizer.empty() && !reads_whole_tensors(c.recipe.optimizer);  // one of the parameter's shape
+  const std::string word = beside ? optimizer.front()->word : "momentum";
   return {{"the parameter", state.parameter.at(parameter).bits()},
-          {"the " + word, optimizer.empty() ? nullptr : state.optimizer.at(parameter).front().bits()},
+          {"the " + word, beside ? state.optimizer.at(parameter).front().bits() : nullptr},
           {"the gradient before", before}};
 }
 

@@ -48,7 +48,8 @@ namespace {
 /// A piece's bits in their place among the whole tensor's.
 void put(const Run& run, const std::string& name, const RankPiece& piece, const Tensor& bits, Checkpoint& into) {
   const auto [at, fresh] = into.tensors.try_emplace(name);
-  if (fresh) at->second = Tensor(bits.dtype, run.c.tensors.at(run.parameters[piece.parameter].name).shape);
+  const auto whole = [&] { return run.c.tensors.at(run.parameters[piece.parameter].name).shape; };
+  if (fresh) at->second = Tensor(bits.dtype, keeps_pieces(run) ? whole() : bits.shape);
   std::ranges::copy(bits.bytes, at->second.bytes.data() + static_cast<std::size_t>(piece.first) * size_of(bits.dtype));
 }
 
@@ -147,7 +148,10 @@ void load_state(Run& run, const Checkpoint& from) {
       const std::string name = state.of->name + "." + kept[i].name;
       const auto saved = from.tensors.find(name);
       if (saved == from.tensors.end()) continue;
-      write(there, state.tensor, saved->second, piece.first, piece.count);
+      if (keeps_pieces(run))
+        write(there, state.tensor, saved->second, piece.first, piece.count);
+      else
+        write_whole(there, state.tensor, saved->second);
       state.started = true;
       there.tap("checkpoint", name, state.tensor);
     }

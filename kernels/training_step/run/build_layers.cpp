@@ -7,6 +7,7 @@
 #include "kernels/training_step/run/run_parts.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/contract.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
@@ -51,19 +52,18 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
 }
 
 /// Optimizer state of the case, or zeros.
-DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& parameter) {
-  const auto given = run.c.tensors.find(name);
-  if (given != run.c.tensors.end()) return DeviceTensor(step_device(run), step_name(run.c, name), given->second);
-  DeviceTensor state(step_device(run), step_name(run.c, name), run.c.precision.master, parameter.master.shape);
+DeviceTensor state_tensor(Run& run, const KeptTensor& kept) {
+  const auto given = run.c.tensors.find(kept.name);
+  if (given != run.c.tensors.end()) return DeviceTensor(step_device(run), step_name(run.c, kept.name), given->second);
+  DeviceTensor state(step_device(run), step_name(run.c, kept.name), run.c.precision.master, kept.shape);
   state.zero();
   return state;
 }
 
 void add_optimizer_state(Run& run, Parameter& parameter) {
-  for (const StateTensor* each : state_of(run.c.recipe.optimizer)) {
-    const std::string name = each->name + "." + parameter.name;
-    const bool started = !each->begins_with_gradient || run.c.tensors.contains(name);
-    parameter.state.push_back({each, state_tensor(run, name, parameter), started});
+  for (const KeptTensor& kept : kept_beside(run.c, parameter.name)) {
+    const bool started = !kept.of->begins_with_gradient || run.c.tensors.contains(kept.name);
+    parameter.state.push_back({kept.of, state_tensor(run, kept), started});
   }
 }
 

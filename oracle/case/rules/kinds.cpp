@@ -5,6 +5,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/json.hpp"
 #include "oracle/case/file/parts.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/rules/rules.hpp"
 
 namespace tally {
@@ -74,14 +75,15 @@ void check_excluded(const Case& c, Findings& findings) {
 void check_optimizer_state(const Case& c, Findings& findings) {
   std::vector<std::string> missing;
   std::string present;
-  for (const std::string& parameter : parameters_of(c.model))
-    for (const StateTensor* state : state_of(c.recipe.optimizer)) {
-      const std::string name = state->name + "." + parameter;
+  for (const std::string& parameter : parameters_of(c.model)) {
+    if (!c.tensors.contains(parameter)) continue;
+    for (const auto& [index, state, name, shape] : kept_beside(c, parameter)) {
       if (c.tensors.contains(name))
         present = name;
       else if (findings.sound(tensor_path(name)))
         missing.push_back(name);
     }
+  }
   if (present.empty()) return;
   for (const std::string& name : missing)
     findings.add_broken(tensor_path(name), "nothing", "optimizer state for all parameters, as there is " + present);

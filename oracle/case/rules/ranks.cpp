@@ -7,6 +7,7 @@
 #include "oracle/case/file/findings.hpp"
 #include "oracle/case/file/json.hpp"
 #include "oracle/case/file/parts.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/rules/rules.hpp"
@@ -105,6 +106,15 @@ void check_communicated(const Case& c, Findings& findings) {
   if (communicate_of(c) == Communicate::running_total && kernel("accumulate") == "kahan")
     findings.add(path, "\"running_total\" beside compensated sums, whose compensation is each rank's own",
                  "\"window\" or \"micro_batch\"");
+}
+
+/// No rank's piece of a tensor has what the step reads of all of it.
+void check_shared_step(const Case& c, Findings& findings) {
+  if (!shards_optimizer(c) || !findings.sound("$.recipe.optimizer") || !reads_whole_tensors(c.recipe.optimizer)) return;
+  findings.add("$.execution.ranks.sharding",
+               json_string(rank_word(c, "sharding")) + " beside the optimizer " + json_string(c.recipe.optimizer.kind) +
+                   ", whose step reads whole tensors",
+               "\"none\"");
 }
 
 /// In which format partial sums stand.
@@ -217,6 +227,7 @@ void check_ranks(const Case& c, Findings& findings) {
     check_divided(c, findings);
     check_replicas(c, findings);
     check_accumulated(c, findings);
+    check_shared_step(c, findings);
     check_communicated(c, findings);
     check_pipeline(c, findings);
     check_room(c, findings);

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "properties/generators/choices.hpp"
 #include "properties/generators/drawn_options.hpp"
 
 namespace tally {
@@ -121,6 +123,7 @@ void share(Plan& plan, const std::string& word) {
   auto& kernels = plan.execution.kernels;
   const bool keeps_sums = word == "gradients" || word == "parameters";
   set_rank_option(plan.execution, "sharding", word);
+  if (word != "none" && reads_whole_tensors(plan.recipe.optimizer)) plan.recipe.optimizer = choice("optimizer", "adam");
   if (!keeps_sums) set_rank_option(plan.execution, "replicas", std::int64_t{1});
   if (keeps_sums && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
 }

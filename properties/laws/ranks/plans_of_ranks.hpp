@@ -26,7 +26,7 @@ void keep_ranks(Plan& plan);
 void dealt_to_ranks_by_any_normalisation(Plan& plan);
 /// When the ranks add up, without what the rules refuse beside it.
 void communicate(Plan& plan, const std::string& word);
-/// What the ranks share, without what the rules refuse beside it.
+/// What the ranks share, without what the rules refuse beside it; Adam steps where the optimizer cannot be shared.
 void share(Plan& plan, const std::string& word);
 /// A division around the sum that rounds nothing, where there is one; else none. Behind dealt_to_ranks().
 void divide_exactly(Plan& plan);

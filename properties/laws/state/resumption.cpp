@@ -7,6 +7,7 @@
 #include "oracle/case/batch.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "properties/campaign/provenance/operation.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/judge.hpp"
@@ -149,11 +150,9 @@ Case in_the_middle(Case c) {
     draw(state, {1, ++seed, family});
     c.tensors.insert_or_assign(name, std::move(state));
   };
-  for (const std::string& parameter : parameters_of(c.model)) {
-    const Tensor like = c.tensors.at(parameter);
-    for (const StateTensor* each : state_of(c.recipe.optimizer))
-      add(each->name + ("." + parameter), like, each->never_negative ? "positive" : "normal");
-  }
+  for (const std::string& parameter : parameters_of(c.model))
+    for (const KeptTensor& kept : kept_beside(c, parameter))
+      add(kept.name, {c.precision.master, kept.shape}, kept.of->never_negative ? "positive" : "normal");
   Tensor step(Dtype::i64, {});
   step.set(0, 3);
   c.tensors.insert_or_assign("step", step);
