@@ -4,7 +4,8 @@ TESTS.json is `ctest --show-only=json-v1` (JUnit knows no labels), STATUS is cte
 A law counts as run on the host when its row, law.NAME, passed or failed.
 TIMES has lines `PART SECONDS` by the clock, the last of which is `total`; over BUDGET minutes of that are an error. What
 tests took is counted in seconds times the cores that they declare, each test once: under its label, and under another
-one than `unit` if it has one. `long` says only that `./tally test` leaves a test out.
+one than `unit` if it has one. `long` says only that `./tally test` leaves a test out. What failed says so by its last
+lines, at the end.
 """
 import collections
 import json
@@ -14,6 +15,7 @@ import xml.etree.ElementTree as ElementTree
 
 PARTS = ("unit", "law", "fault", "browser", "frameworks")  # first in the table, those that ran
 NO_LABEL = "(no label)"
+LAST_LINES = 20
 
 
 def property_by_name(tests, name):
@@ -59,6 +61,7 @@ def main(junit, tests, status, times, budget):
     counts = collections.Counter()
     by_label = collections.defaultdict(collections.Counter)
     laws = 0
+    last_lines = {}
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         outcome = outcome_of(case)
         counts[outcome] += 1
@@ -70,6 +73,8 @@ def main(junit, tests, status, times, budget):
         laws += outcome != "skipped" and case.get("name").startswith("law.")
         if outcome != "passed":
             print(f"{outcome}: {case.get('name')}")
+        if outcome == "failed":
+            last_lines[case.get("name")] = (case.findtext("system-out") or "").rstrip().splitlines()[-LAST_LINES:]
 
     def sentence(count):
         return ", ".join(f"{count[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
@@ -85,6 +90,8 @@ def main(junit, tests, status, times, budget):
     if laws == 0:
         print("error: no test labelled `law` ran on the host; expected at least one")
         status = status or 1
+    for name, lines in last_lines.items():
+        print(f"the end of {name}:", *lines, sep="\n  ")
     print(sentence(counts))
     return status or int(counts["failed"] > 0 or counts["passed"] == 0)
 

@@ -7,7 +7,7 @@ sed -i '/^add_test/d' "$project/CMakeLists.txt"
 cat >>"$project/CMakeLists.txt" <<'CMAKE'
 foreach(row IN LISTS rows)
   string(REGEX MATCH "(.*):(.*):(.*)" row ${row})
-  add_test(NAME ${CMAKE_MATCH_1} COMMAND bash -c "exit ${CMAKE_MATCH_3}")
+  add_test(NAME ${CMAKE_MATCH_1} COMMAND bash -c "echo as ${CMAKE_MATCH_1} says; exit ${CMAKE_MATCH_3}")
   string(REPLACE "+" ";" labels ${CMAKE_MATCH_2})
   set_tests_properties(${CMAKE_MATCH_1} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77)
 endforeach()
@@ -41,6 +41,7 @@ done
 ci 'a:unit:0;law.b:law:0;c:unit:1'
 [[ $? -ne 0 ]] || fail "a failed test passed"
 expect_last '2 passed, 1 failed, 0 skipped'
+[[ $(tail -n 3 "$project/out" | head -n 2) == $'the end of c:\n  as c says' ]] || fail "expected why it failed"
 ci 'a:unit:0;law.b:law:77'
 expect_status $? 1
 expect_last '1 passed, 0 failed, 1 skipped'
