@@ -52,10 +52,6 @@ class Journal {
   /// The first line of a file. Throws where it is no journal.
   static std::string heading_of(const std::filesystem::path& file);
 
-  Journal(Journal&& other) noexcept;
-  Journal& operator=(Journal&& other) noexcept;
-  ~Journal();
-
   /// Written when it returns, so that a killed process loses none; on the disk within five seconds, if sync_when_due()
   /// is called now and then, so that neither does a machine that stops.
   void add(std::size_t number, const std::string& answer);
@@ -65,11 +61,11 @@ class Journal {
   void remove();
 
  private:
-  Journal(std::filesystem::path file, int descriptor);
-  void write_all(const std::string& text);
+  Journal(std::filesystem::path file, Descriptor descriptor);
+  void put(const std::string& text);
 
   std::filesystem::path file_;
-  int descriptor_;
+  Descriptor descriptor_;
   bool synced_ = true;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

@@ -1,10 +1,7 @@
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -32,13 +29,7 @@ bool put(int pipe, const Frame& frame) {
   const std::array<std::uint64_t, 3> numbers{frame.number, frame.other, frame.bytes.size()};
   std::string text(reinterpret_cast<const char*>(numbers.data()), head);
   text += frame.bytes;
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    sent += static_cast<std::size_t>(n);
-  }
-  return true;
+  return write_all(pipe, text);
 }
 
 /// The first whole frame, taken off the bytes that have come.
@@ -50,14 +41,6 @@ std::optional<Frame> taken(std::string& come) {
   Frame frame{numbers[0], numbers[1], come.substr(head, numbers[2])};
   come.erase(0, head + numbers[2]);
   return frame;
-}
-
-/// Reads what there is; false at the end of the stream.
-bool read_more(int pipe, std::string& come) {
-  std::array<char, 1 << 16> bytes{};
-  const ssize_t n = read(pipe, bytes.data(), bytes.size());
-  if (n > 0) come.append(bytes.data(), static_cast<std::size_t>(n));
-  return n > 0 || (n < 0 && errno == EINTR);
 }
 
 /// The helper's own life: it takes commands until there can be none any more.
@@ -77,7 +60,7 @@ class Life {
         const std::chrono::duration<double> took = Clock::now() - begun_.at(number).when;
         if (!put(answers_, {number, static_cast<std::uint64_t>(1e6 * took.count()), std::move(answer)})) return;
       }
-      if (told && !read_more(commands_, come_)) return;
+      if (told && !read_some(commands_, come_)) return;
       while (const auto frame = taken(come_)) obey(*frame);
     }
   }
@@ -106,18 +89,14 @@ class Life {
                    [this](std::size_t i, const Death& died) { return jobs_.again(i, begun_.at(i).before, died); }};
 };
 
-[[noreturn]] void live(int commands, int answers, pid_t parent,
-                       const std::function<EarlyForkJobs(const std::string&)>& prepare) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(3);
+int live(int commands, int answers, const std::function<EarlyForkJobs(const std::string&)>& prepare) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   try {
     Life(commands, answers, prepare).live();
   } catch (const std::exception& problem) {
-    const std::string text = std::string("error: the helper of the workers: ") + problem.what() + "\n";
-    if (write(STDERR_FILENO, text.data(), text.size()) < 0) _exit(3);
+    write_all(STDERR_FILENO, std::string("error: the helper of the workers: ") + problem.what() + "\n");
   }
-  _exit(3);
+  return 3;
 }
 
 [[noreturn]] void gone() { throw std::runtime_error("the process that forks the workers is gone: was it killed?"); }
@@ -125,29 +104,12 @@ class Life {
 }  // namespace
 
 EarlyFork::EarlyFork(const std::function<EarlyForkJobs(const std::string&)>& prepare) {
-  std::array<int, 2> down{}, up{};
-  if (pipe(down.data()) != 0 || pipe(up.data()) != 0)
-    throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
-  if (pid_ == 0) {
-    close(down[1]);
-    close(up[0]);
-    live(down[0], up[1], parent, prepare);
-  }
-  close(down[0]);
-  close(up[1]);
-  commands_ = down[1];
-  answers_ = up[0];
-}
-
-EarlyFork::~EarlyFork() {
-  kill(pid_, SIGKILL);  // its workers die with it
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  close(commands_);
-  close(answers_);
+  Pipe down("the workers"), up("the workers");
+  process_.emplace("the workers", [&] {
+    down.in = Descriptor(), up.out = Descriptor();
+    return live(down.out, up.in, prepare);
+  });
+  commands_ = std::move(down.in), answers_ = std::move(up.out);
 }
 
 void EarlyFork::begin(const std::string& text) {
@@ -163,7 +125,7 @@ std::vector<EarlyFork::Answer> EarlyFork::take(std::chrono::microseconds longest
   pollfd pipe{answers_, POLLIN, 0};
   const timespec until{0, std::chrono::duration_cast<std::chrono::nanoseconds>(longest).count()};
   if (ppoll(&pipe, 1, &until, nullptr) <= 0) return answers;
-  if (!read_more(answers_, come_)) gone();
+  if (!read_some(answers_, come_)) gone();
   while (auto frame = taken(come_))
     answers.push_back({frame->number, 1e-6 * static_cast<double>(frame->other), std::move(frame->bytes)});
   return answers;

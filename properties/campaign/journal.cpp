@@ -114,31 +114,14 @@ std::string contents(const std::filesystem::path& file) {
 
 }  // namespace
 
-Journal::Journal(std::filesystem::path file, int descriptor) : file_(std::move(file)), descriptor_(descriptor) {}
-
-Journal::Journal(Journal&& other) noexcept
-    : file_(std::move(other.file_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      synced_(other.synced_),
-      last_(other.last_) {}
-
-Journal& Journal::operator=(Journal&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(synced_, other.synced_);
-  std::swap(last_, other.last_);
-  return *this;
-}
-
-Journal::~Journal() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
+Journal::Journal(std::filesystem::path file, Descriptor descriptor)
+    : file_(std::move(file)), descriptor_(std::move(descriptor)) {}
 
 Journal Journal::begun(const std::filesystem::path& file, const std::string& heading) {
-  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  Descriptor descriptor(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (descriptor < 0) refuse(file, std::string("cannot be made: ") + std::strerror(errno));
-  Journal journal(file, descriptor);
-  journal.write_all(magic + heading + "\n");
+  Journal journal(file, std::move(descriptor));
+  journal.put(magic + heading + "\n");
   journal.sync();
   return journal;
 }
@@ -161,23 +144,18 @@ Journal Journal::resumed(const std::filesystem::path& file, std::vector<std::str
     answers[record->number] = std::move(record->answer);
     end = record->end;
   }
-  const int descriptor = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  Descriptor descriptor(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(end)) != 0)
     refuse(file, std::string("cannot be written: ") + std::strerror(errno));
-  return {file, descriptor};
+  return {file, std::move(descriptor)};
 }
 
-void Journal::write_all(const std::string& text) {
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(descriptor_, text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) refuse(file_, std::string("cannot be written: ") + std::strerror(errno));
-    sent += static_cast<std::size_t>(n);
-  }
+void Journal::put(const std::string& text) {
+  if (!write_all(descriptor_, text)) refuse(file_, std::string("cannot be written: ") + std::strerror(errno));
   synced_ = false;
 }
 
-void Journal::add(std::size_t number, const std::string& answer) { write_all(record_of(number, answer)); }
+void Journal::add(std::size_t number, const std::string& answer) { put(record_of(number, answer)); }
 
 void Journal::sync() {
   if (fsync(descriptor_) != 0) refuse(file_, std::string("does not reach the disk: ") + std::strerror(errno));

@@ -2,7 +2,6 @@
 #include "properties/campaign/workers.hpp"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,11 +9,12 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 
+#include "kernels/subjects/process/child_process.hpp"
 #include "kernels/trace/last_place.hpp"
 
 namespace tally {
@@ -47,127 +47,90 @@ std::optional<Death> Rescue::next() const {
 
 std::string Rescue::result() const { return best_ ? *best_ : first_ ? "crash: " + first_->how : ""; }
 
+/// What a process leaves behind that may die at any time.
+struct WorkerNotes {
+  std::atomic<std::uint64_t> step{0};
+  LastPlace place{};
+  struct Unmapped {
+    void operator()(WorkerNotes* notes) const { munmap(notes, sizeof *notes); }
+  };
+};
+
 namespace {
 
 constexpr char end_mark = '\x04';  // after a whole answer: a process that leaves on its own way has sent none
 
-/// What a process leaves behind that may die at any time.
-struct Notes {
-  std::atomic<std::uint64_t> step{0};
-  LastPlace place{};
-};
+int answer_pipe = -1;              // in a forked job: where its answer goes
+WorkerNotes* own_notes = nullptr;  // and what is known of it
 
-int answer_pipe = -1;        // in a forked job: where its answer goes
-Notes* own_notes = nullptr;  // and what is known of it
+/// The exit code.
+int send_answer(const std::string& answer) { return write_all(answer_pipe, answer + end_mark) ? 0 : 3; }
 
-void write_all(int pipe, const std::string& text) {
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
-    if (n <= 0) _exit(3);
-    sent += static_cast<std::size_t>(n);
-  }
-}
-
-/// Whatever calls exit() in here must neither run the destructors of the whole program nor write what it has buffered.
-void leave_quietly(int status, void*) { _exit(status); }
-
-[[noreturn]] void work(const std::function<std::string()>& job, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(3);
-  on_exit(leave_quietly, nullptr);
+int work(const std::function<std::string()>& job) {
   std::string answer;
   try {
     answer = job();
   } catch (const std::exception& problem) {
     answer = std::string("crash: ") + problem.what();
   }
-  write_all(answer_pipe, answer + end_mark);
-  _exit(0);
+  return send_answer(answer);
 }
 
-Notes* shared_notes() {
-  void* const memory = mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+using SharedNotes = std::unique_ptr<WorkerNotes, WorkerNotes::Unmapped>;
+
+SharedNotes shared_notes() {
+  void* const memory = mmap(nullptr, sizeof(WorkerNotes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error(std::string("no shared memory: ") + std::strerror(errno));
-  return new (memory) Notes;
-}
-
-bool is_sent_by_others(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
-}
-
-std::string way_of(int status) {
-  if (WIFSIGNALED(status))
-    return "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
-  return "an exit with code " + std::to_string(WEXITSTATUS(status));
+  return SharedNotes(new (memory) WorkerNotes);
 }
 
 }  // namespace
 
 struct WorkerPool::Worker {
-  pid_t pid;
-  int pipe;
   std::size_t job;
-  Notes* notes;  // in memory shared with the process
+  SharedNotes notes;
+  ChildProcess process;
+  Descriptor pipe;
   Rescue rescue{};
   std::string answer{};
 
-  /// Reads what there is; true at the end of the stream.
-  bool drain() {
-    char bytes[1 << 16];
-    const ssize_t n = read(pipe, bytes, sizeof bytes);
-    if (n > 0) answer.append(bytes, static_cast<std::size_t>(n));
-    return n == 0 || (n < 0 && errno != EINTR);
-  }
-
   /// Takes the process away; how it died unless its answer is whole.
   std::optional<Death> finish() {
-    close(pipe);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    const std::uint64_t last = notes->step;
-    const LastPlace place = notes->place;
-    munmap(notes, sizeof *notes);
+    const int status = process.wait().value_or(0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer.ends_with(end_mark)) {
       answer.pop_back();
       return std::nullopt;
     }
-    return Death{way_of(status) + text_of(place), WIFSIGNALED(status) && is_sent_by_others(WTERMSIG(status)), last};
+    const ProcessEnd end = end_by(status);
+    return Death{end.how + text_of(notes->place), end.from_outside, notes->step};
   }
 };
 
 WorkerPool::WorkerPool(Job job, Again again) : job_(std::move(job)), again_(std::move(again)) {}
 
-WorkerPool::~WorkerPool() {
-  tell(SIGKILL);
-  for (Worker& worker : workers_) worker.finish();
-}
+WorkerPool::~WorkerPool() = default;
 
-WorkerPool::Worker WorkerPool::forked(std::size_t number, const std::function<std::string()>& job) const {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-  Notes* const notes = shared_notes();
-  const pid_t parent = getpid(), pid = fork();
-  if (pid < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
-  if (pid == 0) {
-    close(ends[0]);
-    answer_pipe = ends[1];
-    own_notes = notes;
+WorkerPool::Worker WorkerPool::begun(std::size_t number, const std::function<std::string()>& job) const {
+  Pipe pipe("a job");
+  SharedNotes notes = shared_notes();
+  ChildProcess process("a job", [&] {
+    pipe.out = Descriptor();
+    answer_pipe = pipe.in;
+    own_notes = notes.get();
     note_places_in(&notes->place);
-    work(job, parent);
-  }
-  close(ends[1]);
-  return {pid, ends[0], number, notes};
+    return work(job);
+  });
+  return {number, std::move(notes), std::move(process), std::move(pipe.out)};
 }
 
 void WorkerPool::start(std::size_t number) {
-  workers_.push_back(forked(number, [this, number] { return job_(number); }));
+  workers_.push_back(begun(number, [this, number] { return job_(number); }));
 }
 
 std::size_t WorkerPool::running() const { return workers_.size(); }
 
 void WorkerPool::tell(int signal) const {
-  for (const Worker& worker : workers_) kill(worker.pid, signal);
+  for (const Worker& worker : workers_) worker.process.tell(signal);
 }
 
 std::vector<pollfd> WorkerPool::pipes() const {
@@ -180,12 +143,12 @@ std::vector<WorkerPool::Answer> WorkerPool::take(std::span<const pollfd> polled)
   std::vector<Answer> answers;
   for (std::size_t i = polled.size(); i-- > 0;) {
     Worker& worker = workers_[i];
-    if (polled[i].revents == 0 || !worker.drain()) continue;
+    if (polled[i].revents == 0 || read_some(worker.pipe, worker.answer)) continue;
     const auto death = worker.finish();
     const auto retry = death ? worker.rescue.died(*death) : worker.rescue.answered(std::move(worker.answer));
     if (retry && again_) {
       Rescue rescue = std::move(worker.rescue);
-      worker = forked(worker.job, [this, number = worker.job, &retry] { return again_(number, *retry); });
+      worker = begun(worker.job, [this, number = worker.job, &retry] { return again_(number, *retry); });
       worker.rescue = std::move(rescue);
       continue;
     }
@@ -200,8 +163,7 @@ void leave_job(const std::string& answer, const std::string& message) {
     write_all(STDERR_FILENO, "error: " + message + "\n");
     _exit(3);
   }
-  write_all(answer_pipe, answer + end_mark);
-  _exit(0);
+  _exit(send_answer(answer));
 }
 
 void begin_step(std::uint64_t step) {

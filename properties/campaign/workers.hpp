@@ -3,7 +3,6 @@
 #pragma once
 
 #include <poll.h>
-#include <sys/types.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "kernels/device/device.hpp"
+#include "kernels/subjects/process/child_process.hpp"
 
 namespace tally {
 
@@ -79,7 +79,7 @@ class WorkerPool {
 
  private:
   struct Worker;
-  Worker forked(std::size_t number, const std::function<std::string()>& job) const;
+  Worker begun(std::size_t number, const std::function<std::string()>& job) const;
 
   Job job_;
   Again again_;
@@ -161,9 +161,6 @@ class EarlyFork {
   /// Forks now. `prepare` is called there, with the text of begin(). Signals that ask a program to end are ignored by
   /// the helper and its workers: they end with their parent, or with this object, and never leave half an answer.
   explicit EarlyFork(const std::function<EarlyForkJobs(const std::string&)>& prepare);
-  EarlyFork(const EarlyFork&) = delete;
-  EarlyFork& operator=(const EarlyFork&) = delete;
-  ~EarlyFork();
 
   /// Once, before any start(). Throws std::runtime_error, as all below, when the helper is gone.
   void begin(const std::string& text);
@@ -173,8 +170,8 @@ class EarlyFork {
   std::vector<Answer> take(std::chrono::microseconds longest);
 
  private:
-  pid_t pid_ = 0;
-  int commands_ = -1, answers_ = -1;
+  std::optional<ChildProcess> process_;  // its workers die with it
+  Descriptor commands_, answers_;
   std::string come_;  // of answers, not yet whole
 };
 

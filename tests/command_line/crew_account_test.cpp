@@ -12,7 +12,7 @@ namespace {
 
 using Why = StepFailed::Why;
 
-const std::optional<GuardedProcess::Ended> goes_on, ended = GuardedProcess::Ended{"an exit with code 137", false};
+const std::optional<ProcessEnd> goes_on, ended = ProcessEnd{"an exit with code 137", false};
 
 /// A process that does nothing until the object ends.
 class Sleeper {
@@ -52,7 +52,7 @@ class CrewAccount : public testing::Test {
     board.rank(rank).about.put(about);
     board.rank(rank).standing = RankNotes::waiting;
   }
-  StepFailed failure(const std::optional<GuardedProcess::Ended>& how) const {
+  StepFailed failure(const std::optional<ProcessEnd>& how) const {
     return failure_of_crew(board, "mpirun", how, "4 s");
   }
   CrewBoard board{3};

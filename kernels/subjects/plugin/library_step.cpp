@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "kernels/subjects/plugin/library_run.hpp"
+#include "kernels/subjects/process/child_process.hpp"
 #include "kernels/subjects/process/step_limits.hpp"
 #include "kernels/trace/flat_trace.hpp"
 #include "kernels/trace/stage_group.hpp"
@@ -104,44 +105,18 @@ std::string StepLibrary::name() const { return step_->name != nullptr ? step_->n
 
 namespace {
 
-void write_all(int to, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(to, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw std::runtime_error(std::string("cannot be written: ") + std::strerror(errno));
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
+void put(int to, std::string_view bytes) {
+  if (!write_all(to, bytes)) throw std::runtime_error(std::string("cannot be written: ") + std::strerror(errno));
 }
-
-/// An open file, closed again.
-class Opened {
- public:
-  Opened(const std::string& path, int how) : descriptor_(open(path.c_str(), how | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw std::runtime_error(path + ": " + std::strerror(errno));
-  }
-  ~Opened() { close(descriptor_); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 /// The next line; false at the end.
 bool next_line(int in, std::string& waiting, std::string& line) {
-  for (;;) {
-    if (const auto end = waiting.find('\n'); end != std::string::npos) {
-      line = waiting.substr(0, end);
-      waiting.erase(0, end + 1);
-      return true;
-    }
-    char bytes[1 << 14];
-    const ssize_t n = read(in, bytes, sizeof bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    waiting.append(bytes, static_cast<std::size_t>(n));
-  }
+  std::size_t end = 0;
+  while ((end = waiting.find('\n')) == std::string::npos)
+    if (!read_some(in, waiting)) return false;
+  line = waiting.substr(0, end);
+  waiting.erase(0, end + 1);
+  return true;
 }
 
 std::string text_of(const Json& request, std::string_view key) {
@@ -163,7 +138,10 @@ std::string answered(const StepLibrary& library, const std::string& line) {
   const Case c = read_case_beside_tensors(text, read_safetensors_file(text_of(*request, "tensors")).tensors);
   try {
     const std::string bytes = flat_bytes_of(run_library(library.step(), c, text, hash));
-    write_all(Opened(text_of(*request, "trace"), O_WRONLY | O_TRUNC).descriptor(), bytes);
+    const std::string path = text_of(*request, "trace");
+    const Descriptor trace(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (trace < 0) throw std::runtime_error(path + ": " + std::strerror(errno));
+    put(trace, bytes);
   } catch (const NotSupported& declined) {
     return with_reason("declined", std::string(declined.what()).substr(std::string(declined_case).size()));
   } catch (const StepFailed& failed) {
@@ -184,10 +162,10 @@ GuardedProcess::Body library_body(const std::string& path) {
     next_line(in, waiting, line);  // the greeting
     try {
       const StepLibrary library(path);
-      write_all(out, "{\"tally_step\": 1, \"name\": " + json_string(library.name()) + "}\n");
-      while (next_line(in, waiting, line)) write_all(out, answered(library, line) + "\n");
+      put(out, "{\"tally_step\": 1, \"name\": " + json_string(library.name()) + "}\n");
+      while (next_line(in, waiting, line)) put(out, answered(library, line) + "\n");
     } catch (const StepRefused& refused) {
-      write_all(out, "{\"refused\": " + json_string(refused.what()) + "}\n");
+      put(out, "{\"refused\": " + json_string(refused.what()) + "}\n");
     }
   };
 }

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -26,7 +25,14 @@
 namespace tally {
 namespace {
 
-constexpr int not_started = 3;
+using Body = GuardedProcess::Body;
+
+/// What the guard and the body have: in and out of the body, and of the guard status, life and log.
+struct Ends {
+  int in, out, status, life, log;
+};
+
+constexpr const char* step_words = "the training step";
 
 /// All but the standard streams and these.
 void close_all_but(std::vector<int> kept) {
@@ -52,13 +58,7 @@ void limit(int resource, std::uint64_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-/// Whatever calls exit() in here must neither run the destructors of the whole program nor write what it has buffered.
-void leave_quietly(int status, void*) { _exit(status); }
-
-[[noreturn]] void run_body(const GuardedProcess::Body& body, const StepLimits& limits, const GuardedEnds& ends,
-                           pid_t guard) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != guard) _exit(not_started);
+int run_body(const Body& body, const StepLimits& limits, const Ends& ends) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGCHLD}) std::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -71,9 +71,8 @@ void leave_quietly(int status, void*) { _exit(status); }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, limits.bytes);
   limit(RLIMIT_DATA, bytes_of_data() + limits.bytes);
-  on_exit(leave_quietly, nullptr);
   body(ends.in, ends.out);
-  _exit(0);
+  return 0;
 }
 
 /// The processes whose parent this one is, some of them only since their own parent ended.
@@ -106,9 +105,9 @@ bool reap(pid_t child, int& status) {
   }
 }
 
-}  // namespace
-
-void guard_process(const GuardedProcess::Body& body, const StepLimits& limits, const GuardedEnds& ends) {
+/// In the guard's own process: runs the body in a child, and ends when that has ended, whose status it writes, or when
+/// `life` is closed by whoever holds its other end.
+int guard(const Body& body, const StepLimits& limits, const Ends& ends) {
   setsid();  // what the terminal sends is for the program, which ends this in its own time
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
@@ -119,9 +118,7 @@ void guard_process(const GuardedProcess::Body& body, const StepLimits& limits, c
   sigprocmask(SIG_BLOCK, &blocked, &waiting);
   sigdelset(&waiting, SIGCHLD);
   close_all_but({ends.in, ends.out, ends.status, ends.life, ends.log});
-  const pid_t own = getpid(), child = fork();
-  if (child < 0) _exit(not_started);
-  if (child == 0) run_body(body, limits, ends, own);
+  const pid_t child = ChildProcess(step_words, [&] { return run_body(body, limits, ends); }).release();
   close(ends.in);
   close(ends.out);
   int status = 0;
@@ -131,11 +128,8 @@ void guard_process(const GuardedProcess::Body& body, const StepLimits& limits, c
     over = ppoll(&life, 1, nullptr, &waiting) > 0;
   }
   end_all_children();
-  if (!over && write(ends.status, &status, sizeof status) != sizeof status) _exit(not_started);
-  _exit(0);
+  return over || write_all(ends.status, {reinterpret_cast<const char*>(&status), sizeof status}) ? 0 : 1;
 }
-
-namespace {
 
 constexpr std::size_t longest_line = 1 << 16, longest_words = 4096;
 constexpr int look_again = 200;       // milliseconds between two looks at the flag
@@ -144,7 +138,7 @@ constexpr double seconds_to_end = 5;  // from the end of a process's lines to it
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void refuse(const char* what) {
-  throw std::runtime_error(std::string("no ") + what + " for the training step: " + std::strerror(errno));
+  throw std::runtime_error(std::string("no ") + what + " for " + step_words + ": " + std::strerror(errno));
 }
 
 /// A write to whom has ended is an error of the write, not the end of this process.
@@ -168,14 +162,8 @@ class WithoutPipeSignal {
   sigset_t pipe_, before_;
 };
 
-bool is_sent_by_others(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
-}
-
-GuardedProcess::Ended described(int status) {
-  if (!WIFSIGNALED(status)) return {"an exit with code " + std::to_string(WEXITSTATUS(status)), false};
-  const int signal = WTERMSIG(status);
-  return {"signal " + std::to_string(signal) + " (" + strsignal(signal) + ")", is_sent_by_others(signal)};
+Clock::time_point deadline_in(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 /// Whole milliseconds to the deadline, as poll takes them.
@@ -184,36 +172,18 @@ int left_until(Clock::time_point deadline) {
   return static_cast<int>(std::clamp(std::ceil(left.count()), 0.0, 1e9));
 }
 
-struct Pipe {
-  int ends[2];
-  Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0) refuse("pipe");
-  }
-};
-
 }  // namespace
 
-GuardedProcess::GuardedProcess(const Body& body, const StepLimits& limits)
-    : owner_(getpid()), interrupted_(limits.interrupted) {
-  const Pipe in, out, status, life;
-  log_ = memfd_create("tally-step-log", MFD_CLOEXEC);
+GuardedProcess::GuardedProcess(const Body& body, const StepLimits& limits) : interrupted_(limits.interrupted) {
+  Pipe in(step_words), out(step_words), status(step_words), life(step_words);
+  log_ = Descriptor(memfd_create("tally-step-log", MFD_CLOEXEC));
   if (log_ < 0) refuse("memory");
   fcntl(log_, F_SETFL, O_APPEND);
-  guard_ = fork();
-  if (guard_ < 0) refuse("process");
-  if (guard_ == 0) guard_process(body, limits, {in.ends[0], out.ends[1], status.ends[1], life.ends[0], log_});
-  for (const int other : {in.ends[0], out.ends[1], status.ends[1], life.ends[0]}) close(other);
-  to_ = in.ends[1], from_ = out.ends[0], status_ = status.ends[0], life_ = life.ends[1];
+  const auto watch = [&] { return guard(body, limits, {in.out, out.in, status.in, life.out, log_}); };
+  guard_.emplace(step_words, watch, 0);
+  to_ = std::move(in.in), from_ = std::move(out.out), status_ = std::move(status.out), life_ = std::move(life.in);
   fcntl(to_, F_SETFL, O_NONBLOCK);
   fcntl(from_, F_SETFL, O_NONBLOCK);
-}
-
-GuardedProcess::~GuardedProcess() {
-  for (const int each : {life_, to_, from_, status_, log_})
-    if (each >= 0) close(each);
-  if (owner_ != getpid()) return;  // a copy in a forked process: not its own
-  while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
-  }
 }
 
 bool GuardedProcess::send_some(std::string_view& left) {
@@ -223,30 +193,21 @@ bool GuardedProcess::send_some(std::string_view& left) {
   return sent > 0 || errno == EAGAIN || errno == EINTR;
 }
 
-bool GuardedProcess::receive_some() {
-  char bytes[4096];
-  const ssize_t came = read(from_, bytes, sizeof bytes);
-  if (came > 0) received_.append(bytes, static_cast<std::size_t>(came));
-  return came > 0 || (came < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
 void GuardedProcess::learn_end() {
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_to_end));
+  const auto deadline = deadline_in(seconds_to_end);
   pollfd told{status_, POLLIN, 0};
   while (poll(&told, 1, left_until(deadline)) < 0 && errno == EINTR) {
   }
   int status = 0;
   if (told.revents == 0)
-    ended_ = Ended{"the end of its lines, while it went on", false};
+    ended_ = ProcessEnd{"the end of its lines, while it went on", false};
   else
-    ended_ =
-        read(status_, &status, sizeof status) == sizeof status ? described(status) : Ended{"an end of its guard", true};
+    ended_ = read(status_, &status, sizeof status) == sizeof status ? end_by(status)
+                                                                    : ProcessEnd{"an end of its guard", true};
 }
 
 std::optional<std::string> GuardedProcess::ask(const std::string& line, double seconds) {
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto deadline = deadline_in(seconds);
   const std::string whole = line + "\n";
   std::string_view left = whole;
   received_.clear();
@@ -259,7 +220,7 @@ std::optional<std::string> GuardedProcess::ask(const std::string& line, double s
     if (ready < 0 && errno != EINTR) refuse("answer");
     if (ready <= 0) continue;
     if (places[2].revents != 0 && !send_some(left)) left = {};  // how it ended is told by the others
-    const bool open = places[0].revents == 0 || receive_some();
+    const bool open = places[0].revents == 0 || read_some(from_, received_);
     if (const auto end = received_.find('\n'); end != std::string::npos) return received_.substr(0, end);
     if (received_.size() > longest_line) return received_;
     if (open && places[1].revents == 0) continue;

@@ -29,20 +29,13 @@ class NamelessFile {
   explicit NamelessFile(const char* what) : descriptor_(memfd_create(what, MFD_CLOEXEC)) {
     if (descriptor_ < 0) throw std::runtime_error(std::string("no memory for a case: ") + std::strerror(errno));
   }
-  ~NamelessFile() { close(descriptor_); }
-  NamelessFile(const NamelessFile&) = delete;
-  NamelessFile& operator=(const NamelessFile&) = delete;
 
   /// Where any process of this user opens it.
-  std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(descriptor_); }
+  std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(int{descriptor_}); }
 
   void put(std::string_view bytes) const {
-    if (ftruncate(descriptor_, 0) != 0) fail();
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-      if (n <= 0) fail();
-      done += static_cast<std::size_t>(n);
-    }
+    if (ftruncate(descriptor_, 0) != 0 || lseek(descriptor_, 0, SEEK_SET) != 0 || !write_all(descriptor_, bytes))
+      fail();
   }
 
   std::string all(std::uint64_t most) const {
@@ -51,12 +44,11 @@ class NamelessFile {
     if (static_cast<std::uint64_t>(facts.st_size) > most)
       throw StepFailed("its trace has " + std::to_string(facts.st_size) + " bytes; expected at most " +
                        std::to_string(most));
-    std::string bytes(static_cast<std::size_t>(facts.st_size), '\0');
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-      if (n <= 0) throw StepFailed("its trace became shorter while it was read");
-      done += static_cast<std::size_t>(n);
-    }
+    std::string bytes;
+    bytes.reserve(static_cast<std::size_t>(facts.st_size));
+    if (lseek(descriptor_, 0, SEEK_SET) != 0) fail();
+    while (bytes.size() < static_cast<std::size_t>(facts.st_size))
+      if (!read_some(descriptor_, bytes)) throw StepFailed("its trace became shorter while it was read");
     return bytes;
   }
 
@@ -64,7 +56,7 @@ class NamelessFile {
   [[noreturn]] static void fail() {
     throw std::runtime_error(std::string("a case's memory cannot be written: ") + std::strerror(errno));
   }
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 std::optional<Json> object_in(const std::string& line) {
@@ -146,7 +138,7 @@ Trace ProcessStep::run_in(Exchange& exchange, const Case& c) const {
   if (!answer && is_interrupted(limits_)) throw StepInterrupted();
   if (!answer && witness_) throw witness_->failure(exchange.process->ended(), in_seconds(limits_.seconds));
   if (!answer && exchange.process->ended()) {
-    const GuardedProcess::Ended& ended = *exchange.process->ended();
+    const ProcessEnd& ended = *exchange.process->ended();
     throw StepFailed("its process was ended by " + ended.how + words,
                      ended.from_outside ? StepFailed::Why::from_outside : StepFailed::Why::died);
   }

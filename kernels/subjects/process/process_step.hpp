@@ -20,7 +20,7 @@ class StepWitness {
   virtual void begin() = 0;
   /// Why it left no trace, while it is still there unless it has `ended`; nullopt: it did not answer within `limit`,
   /// "120 s".
-  virtual StepFailed failure(const std::optional<GuardedProcess::Ended>& ended, const std::string& limit) const = 0;
+  virtual StepFailed failure(const std::optional<ProcessEnd>& ended, const std::string& limit) const = 0;
 };
 
 // A training step in a process of its own, asked line by line (kernels/subjects/process/process.md).

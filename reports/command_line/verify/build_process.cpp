@@ -1,11 +1,9 @@
 // Another program run, what a build prints, and how it was configured.
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -14,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "kernels/subjects/process/child_process.hpp"
 #include "reports/command_line/part.hpp"
 #include "reports/command_line/verify/old_build.hpp"
 
@@ -32,59 +31,46 @@ int nowhere() {
   return descriptor;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& words, const Outputs& outputs, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // it is not to go on when nobody waits for it any more
-  if (getppid() != parent) _exit(cannot_start);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  dup2(nowhere(), STDIN_FILENO);
-  dup2(outputs.standard >= 0 ? outputs.standard : STDERR_FILENO, STDOUT_FILENO);
-  if (outputs.error >= 0) dup2(outputs.error, STDERR_FILENO);
-  execvp(arguments.front(), arguments.data());
-  _exit(cannot_start);
+ChildProcess child_of(const std::vector<std::string>& words, const Outputs& outputs) {
+  const auto become = [&] {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    dup2(nowhere(), STDIN_FILENO);
+    dup2(outputs.standard >= 0 ? outputs.standard : STDERR_FILENO, STDOUT_FILENO);
+    if (outputs.error >= 0) dup2(outputs.error, STDERR_FILENO);
+    execvp(arguments.front(), arguments.data());
+    return cannot_start;
+  };
+  return ChildProcess(words.front(), become, SIGTERM);  // it is not to go on when nobody waits for it any more
 }
 
-int awaited(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::runtime_error(std::string("waiting for a program failed: ") + std::strerror(errno));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
-}
-
-pid_t started_process(const std::vector<std::string>& words, const Outputs& outputs) {
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw std::runtime_error(words.front() + " cannot be started: " + std::strerror(errno));
-  if (child == 0) become(words, outputs, parent);
-  return child;
-}
-
-int status_of(const std::vector<std::string>& words, pid_t child) {
-  const int status = awaited(child);
-  if (status == cannot_start) throw std::runtime_error(words.front() + " cannot be started");
-  return status;
+int status_of(const std::vector<std::string>& words, ChildProcess child) {
+  const auto status = child.wait();
+  if (!status) throw std::runtime_error("waiting for " + words.front() + " failed: " + std::strerror(errno));
+  const int code = WIFEXITED(*status) ? WEXITSTATUS(*status) : signalled + WTERMSIG(*status);
+  if (code == cannot_start) throw std::runtime_error(words.front() + " cannot be started");
+  return code;
 }
 
 /// Runs it with its standard output, and its standard error where asked for, at the writing end of a pipe.
 int run_read(const std::vector<std::string>& words, bool errors_too,
              const std::function<void(std::string_view)>& take) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-  const pid_t child = started_process(words, {ends[1], errors_too ? ends[1] : nowhere()});
-  close(ends[1]);
-  char buffer[4096];
-  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) != 0;) {
-    if (got > 0) take({buffer, static_cast<std::size_t>(got)});
-    if (got < 0 && errno != EINTR) break;
+  Pipe pipe(words.front());
+  ChildProcess child = child_of(words, {pipe.in, errors_too ? int{pipe.in} : nowhere()});
+  pipe.in = Descriptor();
+  std::string part;
+  for (bool open = true; open; part.clear()) {
+    open = read_some(pipe.out, part);
+    if (!part.empty()) take(part);
   }
-  close(ends[0]);
-  return status_of(words, child);
+  return status_of(words, std::move(child));
 }
 
 }  // namespace
 
 int run_child(const std::vector<std::string>& words, bool quiet) {
-  return status_of(words, started_process(words, quiet ? Outputs{nowhere(), nowhere()} : Outputs{}));
+  return status_of(words, child_of(words, quiet ? Outputs{nowhere(), nowhere()} : Outputs{}));
 }
 
 int run_child(const std::vector<std::string>& words, const std::function<void(const std::string&)>& line) {

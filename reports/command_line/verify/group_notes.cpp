@@ -45,7 +45,7 @@ void* mapped(int descriptor, std::size_t bytes) {
 
 CrewBoard::CrewBoard(int ranks) : bytes_(bytes_for(ranks)) {
   static_assert(sizeof(Head) <= notes_from);
-  descriptor_ = memfd_create("tally-crew", MFD_CLOEXEC);
+  descriptor_ = Descriptor(memfd_create("tally-crew", MFD_CLOEXEC));
   void* const memory = descriptor_ >= 0 && ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0
                            ? mapped(descriptor_, bytes_)
                            : MAP_FAILED;
@@ -56,33 +56,29 @@ CrewBoard::CrewBoard(int ranks) : bytes_(bytes_for(ranks)) {
 }
 
 std::optional<CrewBoard> CrewBoard::at(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const Descriptor descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (descriptor < 0) return std::nullopt;
   struct stat facts {};
   const bool large =
       fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && static_cast<std::size_t>(facts.st_size) >= notes_from;
   const auto bytes = static_cast<std::size_t>(facts.st_size);
   void* const memory = large ? mapped(descriptor, bytes) : MAP_FAILED;
-  close(descriptor);
   if (memory == MAP_FAILED) return std::nullopt;
-  CrewBoard board(-1, static_cast<Head*>(memory), bytes);
+  CrewBoard board(static_cast<Head*>(memory), bytes);
   if (std::memcmp(board.head_->mark, mark, sizeof mark) != 0 || bytes != bytes_for(board.head_->ranks))
     return std::nullopt;
   return board;
 }
 
 CrewBoard::CrewBoard(CrewBoard&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      head_(std::exchange(other.head_, nullptr)),
-      bytes_(other.bytes_) {}
+    : descriptor_(std::move(other.descriptor_)), head_(std::exchange(other.head_, nullptr)), bytes_(other.bytes_) {}
 
 CrewBoard::~CrewBoard() {
   if (head_ != nullptr) munmap(head_, bytes_);
-  if (descriptor_ >= 0) close(descriptor_);
 }
 
 std::string CrewBoard::path() const {
-  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(descriptor_);
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(int{descriptor_});
 }
 
 int CrewBoard::ranks() const { return head_->ranks; }
@@ -126,11 +122,6 @@ char state_of(pid_t pid) {
 
 std::string rank_word(int rank) { return "rank " + std::to_string(rank); }
 
-std::string how_it_ended(int status) {
-  if (!WIFSIGNALED(status)) return "an exit with code " + std::to_string(WEXITSTATUS(status));
-  return "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
-}
-
 std::string behind_its_last_tap(const RankNotes& notes) {
   const std::string_view tap = notes.tap.view();
   return tap.empty() ? ", before its first tap" : ", after the tap " + std::string(tap);
@@ -138,7 +129,7 @@ std::string behind_its_last_tap(const RankNotes& notes) {
 
 /// What a rank does that waits for nobody.
 std::string doing(const RankNotes& notes) {
-  if (notes.end != 0) return "was ended by " + how_it_ended(notes.status) + behind_its_last_tap(notes);
+  if (notes.end != 0) return "was ended by " + end_by(notes.status).how + behind_its_last_tap(notes);
   switch (notes.standing.load()) {
     case RankNotes::left:
       return "left the case";
@@ -196,12 +187,6 @@ int first_that(const CrewBoard& board, bool (*holds)(const RankNotes& notes)) {
   return -1;
 }
 
-bool is_told_to_end(int status) {
-  if (!WIFSIGNALED(status)) return false;
-  const int signal = WTERMSIG(status);
-  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
-}
-
 /// Too slow, unless a rank is stopped or waits for another.
 StepFailed too_slow(const CrewBoard& board, const std::string& limit) {
   const std::string text = "it took longer than " + limit + " (--case-time): ";
@@ -237,19 +222,19 @@ std::string account_of_hang(const CrewBoard& board, int rank, const std::string&
          who_waits(board, rank);
 }
 
-StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher,
-                           const std::optional<GuardedProcess::Ended>& ended, const std::string& limit) {
+StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher, const std::optional<ProcessEnd>& ended,
+                           const std::string& limit) {
   if (const std::string said = board.given_up(); !said.empty()) return StepFailed(said, Why::hung);
   const int left = first_that(board, [](const RankNotes& notes) { return notes.standing == RankNotes::left; });
   if (left >= 0) return StepFailed(std::string(board.rank(left).reason.view()));
   const int first = first_ended(board);
   if (first >= 0) {
     const int status = board.rank(first).status;
-    if (is_told_to_end(status))
-      return StepFailed(
-          "its launcher (" + launcher + ") ended its ranks, " + rank_word(first) + " by " + how_it_ended(status),
-          Why::from_outside);
     const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;  // which tells nothing of other runs
+    if (end_by(status).from_outside && !killed)
+      return StepFailed(
+          "its launcher (" + launcher + ") ended its ranks, " + rank_word(first) + " by " + end_by(status).how,
+          Why::from_outside);
     return StepFailed("crash: " + rank_word(first) + " " + doing(board.rank(first)), killed ? Why::wrong : Why::died);
   }
   if (!ended) return too_slow(board, limit);

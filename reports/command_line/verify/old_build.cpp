@@ -35,8 +35,8 @@ std::string content_of(const fs::path& file) {
 
 std::string hash_of(const fs::path& file) { return hex(sha256_digest(content_of(file))) + "\n"; }
 
-int locked(const fs::path& file) {
-  const int lock = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+Descriptor locked(const fs::path& file) {
+  Descriptor lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (lock < 0) throw std::runtime_error(file.string() + " cannot be opened: " + std::strerror(errno));
   if (flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
   std::cerr << "waiting for the run that builds in " << file.parent_path().string() << "\n";
@@ -51,8 +51,6 @@ KeptPrograms::KeptPrograms(const fs::path& folder) : folder_(fs::absolute(folder
   fs::create_directories(folder_ / "programs");
   lock_ = locked(folder_ / "lock");
 }
-
-KeptPrograms::~KeptPrograms() { close(lock_); }
 
 fs::path KeptPrograms::place_of(const std::string& commit, const std::vector<std::string>& options) const {
   std::string text;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/subjects/process/child_process.hpp"
 #include "reports/command_line/verify/subject.hpp"
 
 namespace tally::command_line {
@@ -71,9 +72,6 @@ class KeptPrograms {
  public:
   /// Throws std::runtime_error where the folder cannot be made or written to.
   explicit KeptPrograms(const std::filesystem::path& folder);
-  ~KeptPrograms();
-  KeptPrograms(const KeptPrograms&) = delete;
-  KeptPrograms& operator=(const KeptPrograms&) = delete;
 
   /// The program of a commit built with these options; empty where none is kept whole, and what is left of it goes.
   std::string find(const std::string& commit, const std::vector<std::string>& options) const;
@@ -85,7 +83,7 @@ class KeptPrograms {
   std::filesystem::path place_of(const std::string& commit, const std::vector<std::string>& options) const;
   void forget_oldest() const;
   std::filesystem::path folder_;
-  int lock_;
+  Descriptor lock_;
 };
 
 // A worktree that is taken from revision to revision, and its build: what two revisions share is not built again.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -59,20 +58,16 @@ CrewPost::CrewPost(const std::string& path, int rank, int ranks) : rank_(rank) {
 
 void CrewPost::train_under_watch() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const pid_t own = getpid(), trains = fork();
-  if (trains < 0) throw std::runtime_error(std::string("no process for a rank: ") + std::strerror(errno));
+  const pid_t trains = forked("a rank", SIGKILL);
   if (trains == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != own) _exit(not_started);
     if (notes_ != nullptr) notes_->pid = getpid();
     return;
   }
   prctl(PR_SET_NAME, "tally-watch");
-  int status = 0;
-  while (waitpid(trains, &status, 0) < 0)
-    if (errno != EINTR) _exit(not_started);
-  if (notes_ != nullptr) board_->note_end(rank_, status);
-  end_alike(status);
+  const auto status = awaited(trains);
+  if (!status) _exit(not_started);
+  if (notes_ != nullptr) board_->note_end(rank_, *status);
+  end_alike(*status);
 }
 
 void CrewPost::stand(RankNotes::Standing standing) {
@@ -212,7 +207,7 @@ class CrewWitness : public StepWitness {
     board_.reset();
     path_ = board_.emplace(ranks_).path();
   }
-  StepFailed failure(const std::optional<GuardedProcess::Ended>& ended, const std::string& limit) const override {
+  StepFailed failure(const std::optional<ProcessEnd>& ended, const std::string& limit) const override {
     return failure_of_crew(*board_, launcher_, ended, limit);
   }
   /// As the process that began it names it.

@@ -15,7 +15,7 @@
 
 #include "kernels/ranks/link.hpp"
 #include "kernels/ranks/mpi_link.hpp"
-#include "kernels/subjects/process/guarded_process.hpp"
+#include "kernels/subjects/process/child_process.hpp"
 #include "kernels/trace/last_place.hpp"
 #include "kernels/training_step/ranks/checkpoint.hpp"
 #include "kernels/training_step/run/own_step.hpp"
@@ -77,8 +77,8 @@ class CrewBoard {
 
  private:
   struct Head;
-  CrewBoard(int descriptor, Head* head, std::size_t bytes) : descriptor_(descriptor), head_(head), bytes_(bytes) {}
-  int descriptor_ = -1;  // below 0: of another process
+  CrewBoard(Head* head, std::size_t bytes) : head_(head), bytes_(bytes) {}
+  Descriptor descriptor_;  // none: of another process
   Head* head_ = nullptr;
   std::size_t bytes_ = 0;
 };
@@ -93,8 +93,8 @@ std::string account_of_hang(const CrewBoard& board, int rank, const std::string&
 
 /// Why a crew left no trace of a case: a rank's end, what a rank said of a hang, or that of the launcher. `limit` and
 /// `ended` are as StepWitness::failure() has them; the processes may still be there.
-StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher,
-                           const std::optional<GuardedProcess::Ended>& ended, const std::string& limit);
+StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher, const std::optional<ProcessEnd>& ended,
+                           const std::string& limit);
 
 // What one rank of a crew notes of itself on the crew's board. Without a board it notes nothing.
 
