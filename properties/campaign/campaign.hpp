@@ -139,7 +139,6 @@ class CampaignWork {
   CampaignOptions options_of(const Piece& piece, std::size_t before) const;
   Results found_by(const Piece& piece, const CampaignOptions& options, const Death* died) const;
   CaseRecord crashed(const Piece& piece, const std::string& answer) const;
-  void merge(Results& results, const Piece& piece, const std::string& answer) const;
 
   CampaignOptions options_;
   std::vector<Piece> pieces_;

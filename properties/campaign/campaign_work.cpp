@@ -147,23 +147,6 @@ CaseRecord CampaignWork::crashed(const Piece& piece, const std::string& answer) 
   return record;
 }
 
-void CampaignWork::merge(Results& results, const Piece& piece, const std::string& answer) const {
-  if (answer.starts_with("crash: ")) {
-    results.cases.push_back(crashed(piece, answer));
-    return;
-  }
-  Results part = unpacked(answer);
-  for (auto& c : part.cases) results.cases.push_back(std::move(c));
-  for (auto& t : part.training) results.training.push_back(std::move(t));
-  merge_triggers(results.triggers, part.triggers);
-  add(results.certified, part.certified);
-  for (const LawRecord& law : part.laws) {
-    for (LawRecord& whole : results.laws) {
-      if (whole.name == law.name) whole.control_differs = whole.control_differs || law.control_differs;
-    }
-  }
-}
-
 Results CampaignWork::results(const std::vector<std::string>& answers) const {
   Results results;
   results.seed = options_.seed;
@@ -173,8 +156,12 @@ Results CampaignWork::results(const std::vector<std::string>& answers) const {
   if (options_.shard != ShardName{}) results.shard = text_of(options_.shard);
   for (const Law* law : matching_laws(options_.law_glob)) results.laws.push_back(described(*law));
   const auto missing = std::ranges::count_if(answers, &std::string::empty);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    if (!answers[i].empty()) merge(results, pieces_[i], answers[i]);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].starts_with("crash: "))
+      results.cases.push_back(crashed(pieces_[i], answers[i]));
+    else if (!answers[i].empty())
+      add_part(results, unpacked(answers[i]));
+  }
   results.partial = missing > 0 || (options_.interrupted && *options_.interrupted);
   if (results.partial) results.partial_reason = "interrupted";
   settle_laws(results);

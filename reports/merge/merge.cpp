@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/record/packed.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -59,21 +60,6 @@ std::string missing(const std::vector<Results>& shards) {
   return text;
 }
 
-void add(Results& whole, Results& part) {
-  std::move(part.cases.begin(), part.cases.end(), std::back_inserter(whole.cases));
-  std::move(part.training.begin(), part.training.end(), std::back_inserter(whole.training));
-  for (std::size_t i = 0; i < whole.laws.size(); ++i) {
-    whole.laws[i].control_differs = whole.laws[i].control_differs || part.laws[i].control_differs;
-  }
-  merge_triggers(whole.triggers, part.triggers);
-  add(whole.certified, part.certified);
-  whole.ran_on_host += part.ran_on_host;
-  whole.ran_on_device += part.ran_on_device;
-  whole.partial = whole.partial || part.partial;
-  if (whole.partial_reason.empty()) whole.partial_reason = part.partial_reason;
-  if (whole.partial && whole.partial_reason.empty()) whole.partial_reason = "shard " + part.shard + " was not finished";
-}
-
 void sort_trainings(Results& whole, const std::vector<std::pair<std::string, std::string>>& order) {
   const auto rank = [&](const TrainingRecord& t) {
     return std::find(order.begin(), order.end(), std::pair{t.dataset, t.model}) - order.begin();
@@ -92,7 +78,11 @@ Results merged(std::vector<Results> shards, const std::vector<std::pair<std::str
   require_one_campaign(shards);
   const std::string absent = missing(shards);
   Results whole = std::move(shards.front());
-  for (std::size_t i = 1; i < shards.size(); ++i) add(whole, shards[i]);
+  for (std::size_t i = 1; i < shards.size(); ++i) {
+    const std::string shard = shards[i].shard;
+    add_part(whole, std::move(shards[i]));
+    if (whole.partial && whole.partial_reason.empty()) whole.partial_reason = "shard " + shard + " was not finished";
+  }
   sort_trainings(whole, trainings);
   if (!absent.empty()) {
     whole.partial = true;

@@ -1,13 +1,16 @@
 #include "reports/record/packed.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "reports/record/fields.hpp"
+#include "reports/record/triggers.hpp"
 
 namespace tally {
 namespace {
@@ -140,6 +143,19 @@ Results unpacked(std::string_view bytes) {
   fields(unpacker, results);
   unpacker.nothing_else();
   return results;
+}
+
+void add_part(Results& whole, Results part) {
+  std::ranges::move(part.cases, std::back_inserter(whole.cases));
+  std::ranges::move(part.training, std::back_inserter(whole.training));
+  for (const LawRecord& law : part.laws)
+    for (LawRecord& same : whole.laws)
+      if (same.name == law.name) same.control_differs = same.control_differs || law.control_differs;
+  merge_triggers(whole.triggers, part.triggers);
+  add(whole.certified, part.certified);
+  whole.ran_on_host += part.ran_on_host, whole.ran_on_device += part.ran_on_device;
+  whole.partial = whole.partial || part.partial;
+  if (whole.partial_reason.empty()) whole.partial_reason = part.partial_reason;
 }
 
 }  // namespace tally
