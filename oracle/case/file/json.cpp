@@ -1,4 +1,4 @@
-// JSON as a tree: asked, held against its form, written; and text whose numbers are replaced by their ordinal.
+// JSON as a tree: asked, held against its form, written.
 #include "oracle/case/file/json.hpp"
 
 #include <algorithm>
@@ -98,71 +98,33 @@ bool on_one_line(const Json& json) {
   return json.items.empty() || (json.is(Json::Kind::array) && std::all_of(json.items.begin(), json.items.end(), flat));
 }
 
-class Writer {
- public:
-  explicit Writer(JsonLayout layout) : layout_(layout) {}
-
-  void write(const Json& json) {
-    switch (json.kind) {
-      case Json::Kind::null:
-        out_ += "null";
-        break;
-      case Json::Kind::boolean:
-      case Json::Kind::number:
-        out_ += json.text;
-        break;
-      case Json::Kind::string:
-        out_ += json_string(json.text);
-        break;
-      case Json::Kind::array:
-        write_list(json, '[', ']', in_order(json));
-        break;
-      case Json::Kind::object:
-        write_list(json, '{', '}', by_key(json));
-        break;
-    }
+void write(const Json& json, JsonLayout layout, std::size_t indent, std::string& out) {
+  if (is_scalar(json)) {
+    out += json.is(Json::Kind::null) ? "null" : json.is(Json::Kind::string) ? json_string(json.text) : json.text;
+    return;
   }
-  std::string take() { return std::move(out_) + "\n"; }
-
- private:
-  static std::vector<std::size_t> in_order(const Json& json) {
-    std::vector<std::size_t> order(json.items.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    return order;
+  const bool object = json.is(Json::Kind::object), compact = layout == JsonLayout::compact,
+             broken = !compact && !on_one_line(json);
+  std::vector<std::size_t> order(json.items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (object) std::ranges::sort(order, {}, [&](std::size_t i) -> const std::string& { return json.keys[i]; });
+  out += object ? '{' : '[';
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    if (n != 0) out += compact || broken ? "," : ", ";
+    if (broken) out += "\n" + std::string(indent + 2, ' ');
+    if (object) out += json_string(json.keys[order[n]]) + (compact ? ":" : ": ");
+    write(json.items[order[n]], layout, indent + 2, out);
   }
-  static std::vector<std::size_t> by_key(const Json& json) {
-    std::vector<std::size_t> order = in_order(json);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return json.keys[a] < json.keys[b]; });
-    return order;
-  }
-  void write_list(const Json& json, char open, char close, const std::vector<std::size_t>& order) {
-    const bool broken = layout_ == JsonLayout::readable && !on_one_line(json);
-    const char* separator = layout_ == JsonLayout::compact || broken ? "," : ", ";
-    out_ += open;
-    indent_ += 2;
-    for (std::size_t n = 0; n < order.size(); ++n) {
-      if (n != 0) out_ += separator;
-      if (broken) out_ += "\n" + std::string(indent_, ' ');
-      if (json.is(Json::Kind::object))
-        out_ += json_string(json.keys[order[n]]) + (layout_ == JsonLayout::compact ? ":" : ": ");
-      write(json.items[order[n]]);
-    }
-    indent_ -= 2;
-    if (broken) out_ += "\n" + std::string(indent_, ' ');
-    out_ += close;
-  }
-
-  JsonLayout layout_;
-  std::string out_;
-  std::size_t indent_ = 0;
-};
+  if (broken) out += "\n" + std::string(indent, ' ');
+  out += object ? '}' : ']';
+}
 
 }  // namespace
 
 std::string to_text(const Json& json, JsonLayout layout) {
-  Writer writer(layout);
-  writer.write(json);
-  return writer.take();
+  std::string text;
+  write(json, layout, 0, text);
+  return text + "\n";
 }
 
 std::string json_string(std::string_view text) {
@@ -177,50 +139,6 @@ bool is_utf8(std::string_view text) {
   } catch (const nlohmann::json::type_error&) {
     return false;
   }
-}
-
-namespace {
-
-/// Where the string that opens at `begin` ends: one past its closing quote, or the end of the text.
-std::size_t end_of_string(std::string_view json, std::size_t begin) {
-  for (std::size_t i = begin + 1; i < json.size(); ++i) {
-    if (json[i] == '\\')
-      ++i;
-    else if (json[i] == '"')
-      return i + 1;
-  }
-  return json.size();
-}
-
-bool begins_number(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
-
-}  // namespace
-
-std::size_t NumberedText::original_position(std::size_t position) const {
-  const auto after =
-      std::upper_bound(at.begin(), at.end(), position, [](std::size_t p, const auto& end) { return p < end.first; });
-  if (after == at.begin()) return position;
-  return std::prev(after)->second + (position - std::prev(after)->first);
-}
-
-NumberedText number_the_numbers(std::string_view json, std::size_t most_numbers) {
-  NumberedText numbered;
-  numbered.text.reserve(json.size());
-  for (std::size_t i = 0; i < json.size() && numbered.numbers.size() < most_numbers;) {
-    const std::size_t begin = i;
-    if (json[i] == '"') {
-      i = end_of_string(json, i);
-      numbered.text.append(json.substr(begin, i - begin));
-    } else if (begins_number(json[i])) {
-      i = std::min(json.find_first_not_of("+-.0123456789eE", i), json.size());
-      numbered.text += std::to_string(numbered.numbers.size());
-      numbered.numbers.emplace_back(json.substr(begin, i - begin));
-      numbered.at.emplace_back(numbered.text.size(), i);
-    } else {
-      numbered.text += json[i++];
-    }
-  }
-  return numbered;
 }
 
 }  // namespace tally

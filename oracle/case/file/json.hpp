@@ -64,20 +64,6 @@ std::string shortened(std::string_view text, std::size_t longest = 200);
 /// A foreign name for a message: shortened, with a picture for each NUL, at which the text of an exception would end.
 std::string named(std::string_view text);
 
-// JSON text whose numbers are replaced by their ordinal. A JSON parser converts numbers and so loses 1e399, -0 and the
-// digits that a binary64 does not hold; it can only hand over an ordinal unharmed.
-
-struct NumberedText {
-  std::string text;                                     // the n-th number is written n
-  std::vector<std::string_view> numbers;                // as they were written, not yet checked for their grammar
-  std::vector<std::pair<std::size_t, std::size_t>> at;  // where each number ends: in `text`, in the original
-
-  std::size_t original_position(std::size_t position) const;
-};
-
-/// The numbers are views of the text. It ends behind `most_numbers` of them.
-NumberedText number_the_numbers(std::string_view json, std::size_t most_numbers);
-
 // Decimal numbers as text, compared and converted exactly. Nothing here rounds but nearest_double.
 
 /// A decimal taken apart: (-1)^negative * 0.d1 d2 d3 ... * 10^exponent with d1 and the last digit not 0; zero has no

@@ -143,17 +143,47 @@ namespace {
 
 constexpr std::size_t deepest = 32;
 
+/// Where the string that opens at `begin` ends: one past its closing quote, or the end of the text.
+std::size_t end_of_string(std::string_view json, std::size_t begin) {
+  for (std::size_t i = begin + 1; i < json.size(); ++i) {
+    if (json[i] == '"') return i + 1;
+    if (json[i] == '\\') ++i;
+  }
+  return json.size();
+}
+
+bool begins_number(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.'; }
+
+/// The numbers of a text as they are written, their grammar not yet checked; in their place in `masked` stands space
+/// and 0. A parser converts numbers and so loses 1e399, -0 and the digits that a binary64 does not hold.
+std::vector<std::string_view> numbers_of(std::string_view json, std::string& masked) {
+  std::vector<std::string_view> numbers;
+  masked = json;
+  for (std::size_t i = 0; i < json.size() && numbers.size() <= most_values;) {
+    if (json[i] == '"') {
+      i = end_of_string(json, i);
+    } else if (begins_number(json[i])) {
+      const std::size_t begin = i;
+      i = std::min(json.find_first_not_of("+-.0123456789eE", i), json.size());
+      numbers.push_back(json.substr(begin, i - begin));
+      masked.replace(begin, i - begin, i - begin, ' ')[i - 1] = '0';
+    } else {
+      ++i;
+    }
+  }
+  return numbers;
+}
+
 /// Receives the parser's events and builds the tree; `false` stops the parser.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  TreeBuilder(const NumberedText& numbered, Findings& findings) : numbered_(numbered), findings_(findings) {}
+  TreeBuilder(const std::vector<std::string_view>& numbers, Findings& findings)
+      : numbers_(numbers), findings_(findings) {}
 
   bool null() override { return put({}); }
   bool boolean(bool value) override { return put(Json::of_boolean(value)); }
-  bool number_integer(number_integer_t) override { return false; }  // an ordinal is never negative
-  bool number_unsigned(number_unsigned_t ordinal) override {
-    return put_number(std::string(numbered_.numbers.at(ordinal)));
-  }
+  bool number_integer(number_integer_t) override { return false; }  // each is 0
+  bool number_unsigned(number_unsigned_t) override { return put_number(std::string(numbers_.at(taken_numbers_++))); }
   bool number_float(number_float_t, const string_t&) override { return false; }
   bool string(string_t& value) override { return put(Json::of_string(std::move(value))); }
   bool binary(binary_t&) override { return false; }
@@ -174,7 +204,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   Json take() { return std::move(root_); }
-  /// One past the byte, in the numbered text, that cannot follow.
+  /// One past the byte that cannot follow.
   std::size_t malformed_at() const { return malformed_at_; }
 
  private:
@@ -228,11 +258,11 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
         findings_.add_broken(member_path(open_.back().path, key), "the key twice", "every key once");
   }
 
-  const NumberedText& numbered_;
+  const std::vector<std::string_view>& numbers_;
   Findings& findings_;
   std::vector<Level> open_;
   Json root_;
-  std::size_t malformed_at_ = 0, taken_ = 0;
+  std::size_t malformed_at_ = 0, taken_ = 0, taken_numbers_ = 0;
 };
 
 void add_malformed(std::string_view json, std::size_t position, Findings& findings) {
@@ -255,13 +285,14 @@ std::optional<Json> parse_json(std::string_view text, Findings& findings) {
     add_malformed(text, zero + 1, findings);
     return std::nullopt;
   }
-  const NumberedText numbered = number_the_numbers(text, most_values + 1);
-  TreeBuilder builder(numbered, findings);
+  std::string masked;
+  const std::vector<std::string_view> numbers = numbers_of(text, masked);
+  TreeBuilder builder(numbers, findings);
   const std::size_t before = findings.errors().size();
-  const bool complete = nlohmann::json::sax_parse(numbered.text, &builder);
+  const bool complete = nlohmann::json::sax_parse(masked, &builder);
   if (complete) return builder.take();
   if (builder.malformed_at() != 0 || findings.errors().size() == before)
-    add_malformed(text, numbered.original_position(builder.malformed_at()), findings);
+    add_malformed(text, builder.malformed_at(), findings);
   return std::nullopt;
 }
 

@@ -36,6 +36,12 @@ TEST(Json, SaysWhereTextIsMalformed) {
   EXPECT_FALSE(parse_json("{\n  \"a\": 1000000,\n  \"b\" 2\n}", findings));
   ASSERT_EQ(findings.errors().size(), 1u);
   EXPECT_EQ(findings.errors()[0].found, "\"2\\n}\" on line 3, column 7");
+  Findings behind_numbers;
+  EXPECT_FALSE(parse_json("[1000, 12 3456]", behind_numbers));
+  EXPECT_FALSE(parse_json("[-0.25,\n1.5e-300x]", behind_numbers));
+  ASSERT_EQ(behind_numbers.errors().size(), 2u);
+  EXPECT_EQ(behind_numbers.errors()[0].found, "\"6]\" on line 1, column 14");
+  EXPECT_EQ(behind_numbers.errors()[1].found, "\"x]\" on line 2, column 9");
 }
 
 TEST(Json, RefusesWhatIsNotJson) {
