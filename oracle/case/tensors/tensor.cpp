@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 40;
 
-bool is_integer(Dtype dtype) { return !format_row(dtype).is_float(); }
-
 }  // namespace
 
 std::size_t size_of(Dtype dtype) { return static_cast<std::size_t>(format_row(dtype).bytes); }
@@ -78,17 +76,17 @@ void Tensor::set_bits(std::size_t i, std::uint64_t bits) {
 }
 
 double Tensor::value(std::size_t i) const {
-  if (is_integer(dtype)) return static_cast<double>(integer(i));
+  if (!format_row(dtype).is_float()) return static_cast<double>(integer(i));
   return float_value_of(dtype, bits(i));
 }
 
 std::int64_t Tensor::integer(std::size_t i) const {
-  if (!is_integer(dtype)) throw std::logic_error("integer() of a float tensor");
+  if (format_row(dtype).is_float()) throw std::logic_error("integer() of a float tensor");
   return static_cast<std::int64_t>(bits(i));
 }
 
 void Tensor::set(std::size_t i, double value) {
-  if (is_integer(dtype)) {
+  if (!format_row(dtype).is_float()) {
     const bool fits = dtype == Dtype::u8 ? value >= 0 && value <= 255 : value >= -0x1p63 && value < 0x1p63;
     const std::int64_t whole = fits ? static_cast<std::int64_t>(value) : 0;
     if (!fits || static_cast<double>(whole) != value)
