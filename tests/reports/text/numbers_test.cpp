@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/text/stored_text.hpp"
 #include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
@@ -60,11 +59,6 @@ TEST(Columns, AlignNumbersAndCutLongCells) {
   EXPECT_EQ(columns({{"Name", ">n"}, {"a", "5"}, {"\u03A3", "1,000"}}),
             "  Name      n\n  a         5\n  \u03A3     1,000\n");
   EXPECT_EQ(columns({{"x"}, {"abcdef"}}, 4), "  x\n  abc\u2026\n");
-}
-
-TEST(Sha256, IsThePublishedOneOfAbc) {
-  EXPECT_EQ(hex(sha256_digest("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(base64(sha256_digest("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
 }
 
 }  // namespace
