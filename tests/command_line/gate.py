@@ -262,7 +262,7 @@ class Gate(unittest.TestCase):
         told = self.ends(0, "compare", self.results, self.other, "--out", self.out)
         self.assertRegex(told, "bits changed in .* from equal inputs  accuracy the same")
         self.assertRegex(told.rstrip().splitlines()[-1], "kernels? changed.*: bless or reject$")
-        self.assertRegex((self.out / "summary.md").read_text(), r"\| linear\.forward\S* \| .*host.*gemm.* \| fp16\b")
+        self.assertRegex((self.out / "summary.md").read_text(), r"\| linear\.forward\S* \| .*gemm.* \| fp16\b")
         self.assertIn("Laws that break now", self.ends(1, "compare", self.results, self.failing))
         self.ends(2, "compare", self.results, self.out / "none.json")
 
