@@ -24,10 +24,7 @@ oracle::Matrix<long double> row_of(const Values& values) {
   return Eigen::Map<const oracle::Matrix<double>>(values.data(), 1, std::ssize(values)).cast<long double>();
 }
 
-Values values_of(const oracle::Matrix<long double>& row) {
-  const oracle::Matrix<double> values = row.cast<double>();
-  return {values.data(), values.data() + values.size()};
-}
+Values values_of(const oracle::Matrix<long double>& row) { return {row.data(), row.data() + row.size()}; }
 
 /// Every activation, once for each word that chooses between kernels.
 std::vector<Layer> all_activations() {
@@ -35,8 +32,8 @@ std::vector<Layer> all_activations() {
   for (const Contract* contract : drawn_contracts_of("layer")) {
     if (!is_activation(*contract)) continue;
     if (contract->options.empty()) all.push_back({{contract->kind, {}}, ""});
-    for (const Option& option : contract->options)
-      for (const std::string& word : option.words) all.push_back({{contract->kind, {{option.name, word}}}, ""});
+    for (const Option& o : contract->options)
+      for (const std::string& word : o.words) all.push_back({{contract->kind, {{o.name, word}}}, ""});
   }
   return all;
 }
@@ -53,19 +50,18 @@ std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldT
   const bool backward = held.name.stage == StageName::backward;
   const auto layer = backward ? layer_at(evidence, held, "d.", kind, ".x") : layer_at(evidence, held, "", kind, ".y");
   if (!layer) return {};
+  const bool drops = kind == kinds::dropout;
   const std::string label = label_of(evidence.c.model, *layer);
   const int w = held.name.window, k = held.name.micro_batch;
   const auto x = evidence.tap(w, k, held.name.stage, "in." + label + ".x");
   const auto dy = backward ? evidence.tap(w, k, "backward", "in.d." + label + ".y") : std::nullopt;
-  const auto mask = kind == kinds::dropout ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
+  const auto mask = drops ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
   const auto fits = [&](const std::optional<Values>& read) { return read && read->size() == held.got.size(); };
-  if (!fits(x) || (backward && !fits(dy)) || (kind == kinds::dropout && !fits(mask))) return {};
-  const double p = kind == kinds::dropout ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
+  if (!fits(x) || (backward && !fits(dy)) || (drops && !fits(mask))) return {};
+  const double p = drops ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
   std::vector<ActivationElement> all(x->size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {kind == kinds::dropout && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0,
-              !mask || (*mask)[i] != 0, p};
-  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = {drops && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0, !mask || (*mask)[i] != 0, p};
   return all;
 }
 
@@ -94,9 +90,8 @@ void add_ways_of_any(const Evidence& evidence, const std::string& kind, const El
   const Contract* contract = find_contract("layer", kind);
   if (contract == nullptr || !is_activation(*contract)) return;
   const bool backward = evidence.check.stage == "backward";
-  if (backward)
-    all.push_back(
-        way_of(elements, "the derivative is left out", "dx = dy", [](const Values&, const Values& dy) { return dy; }));
+  const auto passed = [](const Values&, const Values& dy) { return dy; };
+  if (backward) all.push_back(way_of(elements, "the derivative is left out", "dx = dy", passed));
   if (!affordable(evidence, contracts_of("layer").size())) return;
   for (const Layer& other : all_activations()) {
     if (other.kind == kind) continue;
