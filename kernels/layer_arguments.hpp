@@ -33,7 +33,7 @@ inline std::int64_t bias_gradient_chunks(std::int64_t rows) {
   return (rows + bias_gradient_chunk - 1) / bias_gradient_chunk;
 }
 
-/// relu, tanh, sigmoid, gelu. Forward: y from x. Backward: dx from x and dy. All S, `elements` long.
+/// An activation. Forward: y from x. Backward: dx from x and dy. All S, `elements` long.
 struct ActivationArguments {
   Dtype storage;
   const void *x, *dy;  // dy: backward only
