@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "reports/census/census.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/record/study.hpp"
 #include "reports/text/text.hpp"
 
@@ -184,7 +185,7 @@ void add_operation(Gathered& kernel, const CaseRecord& c, const OperationRecord&
 std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> paths_of(const Results& results) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> paths;
   for (const TriggerRecord& trigger : results.triggers) {
-    if (trigger.kind != "path") continue;
+    if (trigger.kind != trigger_kind::path) continue;
     auto& [all, seen] = paths[trigger.name.substr(0, trigger.name.find(','))];
     ++all, seen += trigger.seen > 0;
   }

@@ -1,6 +1,7 @@
 // What the run could have caught: seeded faults, triggers, launch paths and options.
 #include "reports/html/table.hpp"
 #include "reports/page/sections.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/record/triggers.hpp"
 #include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
@@ -82,7 +83,7 @@ struct Shown {
 };
 
 Shown shown_of(const TriggerRecord& trigger, bool required) {
-  if (trigger.kind == "later") return {Status::not_run, "later"};
+  if (trigger.kind == trigger_kind::later) return {Status::not_run, "later"};
   if (is_seen_by_few(trigger)) return {Status::pass, "seen by few"};
   if (trigger.seen > 0) return {Status::pass, "seen"};
   return {required ? Status::fail : Status::not_run, "NOT SEEN"};
@@ -102,7 +103,7 @@ void trigger_row(Markup& page, Table& table, const TriggerRecord& trigger, bool 
     if (!trigger.description.empty()) page.element("small", {}, trigger.description);
   }
   row.cell(trigger.kind);
-  row.cell(trigger.kind == "later" ? "\u2013" : grouped(trigger.seen));
+  row.cell(trigger.kind == trigger_kind::later ? "\u2013" : grouped(trigger.seen));
 }
 
 void unseen_pairs(Markup& page, const PairsRecord& pairs) {

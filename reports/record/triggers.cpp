@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "reports/record/record_kinds.hpp"
+
 namespace tally {
 namespace {
 
@@ -65,21 +67,22 @@ std::string sentence_of_few(const std::vector<TriggerRecord>& triggers) {
 }
 
 bool is_a_trigger(const TriggerRecord& record) {
-  return record.kind != "setting" && record.kind != "option" && record.kind != "size" && record.kind != "path";
+  return record.kind != trigger_kind::setting && record.kind != trigger_kind::option &&
+         record.kind != trigger_kind::size && record.kind != trigger_kind::path;
 }
 
 }  // namespace
 
-bool is_unreached(const TriggerRecord& trigger) { return trigger.kind != "later" && trigger.seen == 0; }
+bool is_unreached(const TriggerRecord& trigger) { return trigger.kind != trigger_kind::later && trigger.seen == 0; }
 bool is_seen_by_few(const TriggerRecord& trigger) {
-  return trigger.kind != "later" && trigger.seen > 0 && trigger.seen < few_cases;
+  return trigger.kind != trigger_kind::later && trigger.seen > 0 && trigger.seen < few_cases;
 }
 
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
   TriggerTotals totals;
   for (const TriggerRecord& trigger : triggers) {
-    totals.later += trigger.kind == "later";
-    totals.expected += trigger.kind != "later";
+    totals.later += trigger.kind == trigger_kind::later;
+    totals.expected += trigger.kind != trigger_kind::later;
     totals.unreached += is_unreached(trigger);
   }
   return totals;
@@ -108,7 +111,7 @@ namespace {
 
 bool is_path(const TriggerRecord& record) {
   const bool of_kernel = record.group.find('/') != std::string::npos && record.name.starts_with(record.group);
-  return record.kind == "path" || (record.kind == "later" && of_kernel);
+  return record.kind == trigger_kind::path || (record.kind == trigger_kind::later && of_kernel);
 }
 
 struct Parts {
@@ -140,14 +143,17 @@ Parts parts_of_size(const TriggerRecord& record) {
 }
 
 Parts parts_of(const TriggerRecord& record, std::string_view kind) {
-  if (kind == "setting") return {record.group, "", record.name};
-  return kind == "path" ? parts_of_path(record) : kind == "size" ? parts_of_size(record) : parts_of_option(record);
+  if (kind == trigger_kind::setting) return {record.group, "", record.name};
+  return kind == trigger_kind::path   ? parts_of_path(record)
+         : kind == trigger_kind::size ? parts_of_size(record)
+                                      : parts_of_option(record);
 }
 
 }  // namespace
 
 bool is_made_from_the_program(const TriggerRecord& record) {
-  return record.kind == "setting" || record.kind == "option" || record.kind == "size" || is_path(record);
+  return record.kind == trigger_kind::setting || record.kind == trigger_kind::option ||
+         record.kind == trigger_kind::size || is_path(record);
 }
 
 std::size_t ReachedRow::wanted() const {
@@ -163,11 +169,12 @@ std::size_t ReachedRow::seen() const {
 std::vector<ReachedRow> reached_rows(const std::vector<TriggerRecord>& records, std::string_view kind) {
   std::vector<ReachedRow> rows;
   for (const TriggerRecord& record : records) {
-    if (kind == "path" ? !is_path(record) : record.kind != kind) continue;
+    if (kind == trigger_kind::path ? !is_path(record) : record.kind != kind) continue;
     const Parts parts = parts_of(record, kind);
     if (rows.empty() || rows.back().group != parts.group || rows.back().name != parts.name)
       rows.push_back({parts.group, parts.name, {}});
-    rows.back().items.push_back({parts.item, record.seen, record.kind == "later" ? record.description : ""});
+    rows.back().items.push_back(
+        {parts.item, record.seen, record.kind == trigger_kind::later ? record.description : ""});
   }
   return rows;
 }

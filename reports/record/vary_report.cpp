@@ -3,6 +3,7 @@
 #include <map>
 
 #include "reports/record/json.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/record/vary.hpp"
 
 namespace tally {
@@ -69,7 +70,7 @@ json numbers_of(const std::vector<double>& values) {
 
 /// Whether a tensor drifts in a partition that passes: nothing that fails is called drift.
 bool is_drift(const VaryGap& gap, const VaryTensorGap& tensor) {
-  return (gap.kind == "rounding" || gap.kind == "decision") && tensor.kind == "rounding";
+  return (gap.kind == gap_kind::rounding || gap.kind == gap_kind::decision) && tensor.kind == gap_kind::rounding;
 }
 
 /// NaN is the largest: it is what is wrong first.
@@ -116,7 +117,7 @@ std::string VaryReport::sentence() const {
 double VaryReport::drift() const {
   double most = 0;
   for (const VaryTensorGap& tensor : by_tensor())
-    if (tensor.kind == "rounding" && tensor.in_low) most = larger(*tensor.in_low, most);
+    if (tensor.kind == gap_kind::rounding && tensor.in_low) most = larger(*tensor.in_low, most);
   return most;
 }
 
@@ -128,7 +129,7 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
       most.in_high = larger(tensor.in_high, most.in_high);
       if (is_drift(gap, tensor) && tensor.in_low) most.in_low = larger(*tensor.in_low, most.in_low.value_or(0));
       most.noise = larger(tensor.noise, most.noise);
-      if (most.kind != "meaning" && tensor.kind != "rounding") most.kind = tensor.kind;
+      if (most.kind != gap_kind::meaning && tensor.kind != gap_kind::rounding) most.kind = tensor.kind;
     }
   }
   std::vector<VaryTensorGap> sorted;

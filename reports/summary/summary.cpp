@@ -9,6 +9,7 @@
 #include "reports/census/census.hpp"
 #include "reports/census/conclusions.hpp"
 #include "reports/census/unusual.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/record/triggers.hpp"
 #include "reports/report.hpp"
 #include "reports/text/text.hpp"
@@ -179,9 +180,9 @@ std::string triggers(const Results& results) {
                      "\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
   for (const TriggerRecord& t : results.triggers) {
     if (is_made_from_the_program(t)) continue;  // the page has tables of them
-    const std::string seen = t.kind == "later" ? "later: " + markdown(t.description)
-                             : is_unreached(t) ? std::string(triggers_are_missing(results) ? "**0**" : "0")
-                                               : grouped(t.seen);
+    const std::string seen = t.kind == trigger_kind::later ? "later: " + markdown(t.description)
+                             : is_unreached(t)             ? std::string(triggers_are_missing(results) ? "**0**" : "0")
+                                                           : grouped(t.seen);
     text += "| " + markdown(t.group) + " | " + markdown(t.name) + " | " + markdown(t.kind) + " | " + seen + " |\n";
   }
   return text + "\n";

@@ -4,6 +4,7 @@
 #include "reports/census/census.hpp"
 #include "reports/census/conclusions.hpp"
 #include "reports/census/unusual.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/record/triggers.hpp"
 #include "reports/report.hpp"
 #include "reports/text/text.hpp"
@@ -146,8 +147,8 @@ std::string few_words(const Results& results) {
   std::size_t paths = 0;
   for (const TriggerRecord& trigger : results.triggers) {
     if (!is_seen_by_few(trigger)) continue;
-    paths += trigger.kind == "path";
-    if (trigger.kind != "path")
+    paths += trigger.kind == trigger_kind::path;
+    if (trigger.kind != trigger_kind::path)
       text += "  few cases: " + one_line(trigger.group + ", " + trigger.name) + " (" + grouped(trigger.seen) + ")\n";
   }
   return paths == 0 ? text : text + "  few cases: " + grouped(paths) + " launch paths; the page says which\n";

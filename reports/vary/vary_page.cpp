@@ -4,6 +4,7 @@
 
 #include "reports/html/document.hpp"
 #include "reports/html/table.hpp"
+#include "reports/record/record_kinds.hpp"
 #include "reports/text/text.hpp"
 #include "reports/text/words.hpp"
 
@@ -94,11 +95,11 @@ void header(Markup& page, const VaryReport& report) {
 
 /// By its sign and colour as well: what is rounding passes, what is none fails.
 void kind_cell(Markup& page, Table::Row& row, const std::string& kind) {
-  const Status status = kind == "rounding"     ? Status::pass
-                        : kind == "decision"   ? Status::vacuous
-                        : kind == "not judged" ? Status::not_run
-                        : kind == "error"      ? Status::error
-                                               : Status::fail;
+  const Status status = kind == gap_kind::rounding     ? Status::pass
+                        : kind == gap_kind::decision   ? Status::vacuous
+                        : kind == gap_kind::not_judged ? Status::not_run
+                        : kind == gap_kind::error      ? Status::error
+                                                       : Status::fail;
   const auto cell = row.open("s " + class_of(status) + " tint-" + class_of(status));
   page.text(std::string(mark_of(status)) + " " + kind);
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "reports/record/record_kinds.hpp"
 #include "reports/text/text.hpp"
 #include "reports/vary/vary_page.hpp"
 
@@ -34,7 +35,8 @@ std::string table_of(const VaryReport& report) {
 std::string drift_line(const VaryReport& report) {
   if (report.verdict != "pass") return "";
   auto tensors = report.by_tensor();
-  std::erase_if(tensors, [](const VaryTensorGap& tensor) { return tensor.kind != "rounding" || !tensor.in_low; });
+  std::erase_if(tensors,
+                [](const VaryTensorGap& tensor) { return tensor.kind != gap_kind::rounding || !tensor.in_low; });
   std::string text;
   for (std::size_t i = 0; i < std::min(most_tensors, tensors.size()); ++i)
     text += (text.empty() ? "" : ", ") + tensors[i].name + " " + distance_text(tensors[i].in_low);

@@ -89,7 +89,7 @@ void add_ways_of_any(const Evidence& evidence, const std::string& kind, const El
                      std::vector<Hypothesis>& all) {
   const Contract* contract = find_contract("layer", kind);
   if (contract == nullptr || !is_activation(*contract)) return;
-  const bool backward = evidence.check.stage == "backward";
+  const bool backward = evidence.check.stage == StageName::backward;
   const auto passed = [](const Values&, const Values& dy) { return dy; };
   if (backward) all.push_back(way_of(elements, "the derivative is left out", "dx = dy", passed));
   if (!affordable(evidence, contracts_of("layer").size())) return;

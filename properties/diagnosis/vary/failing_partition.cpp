@@ -6,6 +6,7 @@
 #include "properties/diagnosis/vary/causes.hpp"
 #include "properties/diagnosis/vary/gap.hpp"
 #include "properties/diagnosis/vary/vary_verdict.hpp"
+#include "reports/record/record_kinds.hpp"
 
 namespace tally {
 namespace {
@@ -51,7 +52,7 @@ std::vector<Frozen> further_frozen(const VaryRuns& runs, const Frozen& frozen) {
   return found;
 }
 
-bool is_gone(const VaryGap& gap) { return gap.kind == "rounding" || gap.kind == "decision"; }
+bool is_gone(const VaryGap& gap) { return gap.kind == gap_kind::rounding || gap.kind == gap_kind::decision; }
 
 /// Nothing: runs are asked for. Else what has to be held still for the gap to be gone; empty: it never is.
 std::optional<Frozen> gone_without(RunBook& book, const VaryGap& gap, const Frozen& frozen) {
@@ -69,7 +70,7 @@ std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, co
     smaller = false;
     for (const Partition& sizes : coarser(gap.sizes)) {
       if (is_cut(book.runs(), sizes) && is_equal(gap.sizes)) continue;  // what the cut makes would stand beside it
-      const auto less = gap_of(book, sizes, frozen, {}, gap.kind == "not finite");
+      const auto less = gap_of(book, sizes, frozen, {}, gap.kind == gap_kind::not_finite);
       if (!less) return std::nullopt;
       if (std::ranges::find(report.gaps, sizes, &VaryGap::sizes) == report.gaps.end()) report.gaps.push_back(*less);
       if (less->kind != gap.kind) continue;
@@ -90,7 +91,7 @@ std::string list_text(const std::vector<double>& values) {
 
 /// "fc1.weight; 3 of 4 tensors", "ema alone".
 std::string differing(const VaryGap& gap) {
-  const auto count = static_cast<std::size_t>(std::ranges::count(gap.tensors, "meaning", &VaryTensorGap::kind));
+  const auto count = static_cast<std::size_t>(std::ranges::count(gap.tensors, gap_kind::meaning, &VaryTensorGap::kind));
   if (count == gap.tensors.size()) return gap.tensor;
   return gap.tensor + (count == 1
                            ? " alone"
@@ -100,7 +101,7 @@ std::string differing(const VaryGap& gap) {
 std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
   std::string size = partition_text(gap.sizes);
   size.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(size.front())));
-  if (gap.kind == "not finite") return size + ", " + gap.tensor;
+  if (gap.kind == gap_kind::not_finite) return size + ", " + gap.tensor;
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
   if (runs.precisions.size() == 2) text += " and " + figure_text(*gap.in_low) + " in " + runs.precisions.back();
   return text + " (" + differing(gap) + "): rounding " +
@@ -153,7 +154,7 @@ bool tell_another(VaryReport& report, RunBook& book, const Frozen& still) {
   for (const Partition& sizes : partitions_of(book.runs())) {
     const auto gap = gap_of(book, sizes, still);
     if (!gap) return false;
-    if (gap->kind != "meaning" && gap->kind != "not finite") continue;
+    if (gap->kind != gap_kind::meaning && gap->kind != gap_kind::not_finite) continue;
     VaryReport other = report;
     const auto least = shrunk(other, book, *gap, still);
     const auto told = least ? told_cause(other, book, *least, still) : std::nullopt;
@@ -190,12 +191,12 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   if (const auto further = further_frozen(runs, frozen); !further.empty()) still = further.back();
   const auto same = still == frozen ? std::optional(failing) : gap_of(book, failing.sizes, still);
   if (!same) return true;
-  if (same->kind == "error")
+  if (same->kind == gap_kind::error)
     report.notes.push_back("with " + layers_held(runs, still) + " held still the loop ends with " + same->error),
         still = frozen;
   if (still != frozen)
     report.notes.push_back("the cause was looked for with " + layers_held(runs, still) + " held still");
-  const auto least = shrunk(report, book, same->kind == "error" ? failing : *same, still);
+  const auto least = shrunk(report, book, same->kind == gap_kind::error ? failing : *same, still);
   if (!least) return true;
   report.partition = least->sizes, report.place = place_of(runs);
   const auto told = told_cause(report, book, *least, still);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "oracle/tolerance/format.hpp"
+#include "reports/record/record_kinds.hpp"
 
 namespace tally {
 namespace {
@@ -45,14 +46,14 @@ std::string other_tensor(const VaryRun& one, const VaryRun& two) {
 
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-bool passes(const VaryGap& gap) { return gap.kind == "rounding" || gap.kind == "decision"; }
+bool passes(const VaryGap& gap) { return gap.kind == gap_kind::rounding || gap.kind == gap_kind::decision; }
 
 /// How far partitions that passed drifted in the low precision, by the tensor's name.
 std::map<std::string, double> drifts_of(const std::vector<VaryGap>& before) {
   std::map<std::string, double> most;
   for (const VaryGap& gap : before) {
     for (const VaryTensorGap& tensor : gap.tensors)
-      if (passes(gap) && tensor.kind == "rounding" && tensor.in_low)
+      if (passes(gap) && tensor.kind == gap_kind::rounding && tensor.in_low)
         most[tensor.name] = std::max(most[tensor.name], *tensor.in_low);
   }
   return most;
@@ -113,7 +114,7 @@ std::vector<VaryTensorGap*> beyond_in(const VaryRuns& runs, VaryGap& gap) {
 
 /// What the row of a partition says: of one tensor, or the largest of any.
 void take_figures(VaryGap& gap, const std::vector<VaryTensorGap*>& of) {
-  const bool by_drift = gap.kind == "rounding" && of.front()->in_low;
+  const bool by_drift = gap.kind == gap_kind::rounding && of.front()->in_low;
   const VaryTensorGap* shown = nullptr;
   const auto size = [&](const VaryTensorGap& tensor) { return by_drift ? *tensor.in_low : tensor.in_high; };
   for (const VaryTensorGap* tensor : of)

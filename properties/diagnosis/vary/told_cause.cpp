@@ -5,6 +5,7 @@
 #include "properties/diagnosis/vary/causes.hpp"
 #include "properties/diagnosis/vary/gap.hpp"
 #include "properties/diagnosis/vary/runs.hpp"
+#include "reports/record/record_kinds.hpp"
 
 namespace tally {
 namespace {
@@ -168,7 +169,7 @@ std::optional<ToldCause> told_by_formulas(VaryReport& report, RunBook& book, con
   std::vector<VaryWeights> right;  // of partitions that pass: a formula by which one of them would fail is refuted
   right.reserve(report.gaps.size());
   for (const VaryGap& gap : report.gaps) {
-    if (gap.kind != "rounding" || gap.sizes.ranks > 1 || how.sizes.ranks > 1) continue;
+    if (gap.kind != gap_kind::rounding || gap.sizes.ranks > 1 || how.sizes.ranks > 1) continue;
     VaryWeights& as_meant = right.emplace_back();
     as_meant.how = {gap.sizes, how.frozen, how.window};
     as_meant.found.assign(gap.sizes.size(), 1), as_meant.meant = as_meant.found;
@@ -258,7 +259,7 @@ std::optional<ToldCause> told_by_uncleared(const VaryRun& run, int window) {
 
 /// The cause of a gap in nothing that an optimizer steps: what it is in.
 std::optional<ToldCause> told_beside(const VaryGap& gap) {
-  const auto differs = [](const VaryTensorGap& tensor) { return tensor.kind == "meaning"; };
+  const auto differs = [](const VaryTensorGap& tensor) { return tensor.kind == gap_kind::meaning; };
   const auto wrong = [&](const VaryTensorGap& tensor) { return differs(tensor) && tensor.stepped; };
   if (std::ranges::any_of(gap.tensors, wrong) || std::ranges::none_of(gap.tensors, &VaryTensorGap::stepped))
     return std::nullopt;
@@ -268,7 +269,7 @@ std::optional<ToldCause> told_beside(const VaryGap& gap) {
 }
 
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
-  if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
+  if (gap.kind == gap_kind::not_finite) return ToldCause{"not finite", {{"term", gap.tensor}}};
   const VaryRun* run = book.found(high_run(book.runs(), gap.sizes, frozen));
   if (run != nullptr && !run->ranks_apart.empty()) return ToldCause{"ranks differ", {{"term", run->ranks_apart}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;

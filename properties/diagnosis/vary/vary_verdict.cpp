@@ -8,6 +8,7 @@
 #include "properties/diagnosis/vary/causes.hpp"
 #include "properties/diagnosis/vary/gap.hpp"
 #include "properties/diagnosis/vary/runs.hpp"
+#include "reports/record/record_kinds.hpp"
 
 namespace tally {
 namespace {
@@ -53,7 +54,7 @@ std::optional<VaryGap> cut_to_other_rows(const RunBook& book, const Partition& s
 
 std::optional<std::string> excuse_of_the_cut(const VaryReport& report, RunBook& book, const VaryGap& gap,
                                              const std::vector<std::string>& frozen) {
-  if (!is_cut(book.runs(), gap.sizes) || gap.kind != "meaning") return "";
+  if (!is_cut(book.runs(), gap.sizes) || gap.kind != gap_kind::meaning) return "";
   const double sharpness = sharpness_of(book.runs());
   VaryReport of_gap = report;
   const auto told = told_cause(of_gap, book, gap, frozen);
@@ -74,7 +75,7 @@ namespace {
 constexpr const char* not_asked =
     "not tested: errors that are the same in every partition, such as gradients that leak in from another network";
 
-bool fails(const VaryGap& gap) { return gap.kind == "meaning" || gap.kind == "not finite"; }
+bool fails(const VaryGap& gap) { return gap.kind == gap_kind::meaning || gap.kind == gap_kind::not_finite; }
 
 std::size_t count_of(const std::vector<VaryGap>& gaps, const std::string& kind) {
   return static_cast<std::size_t>(std::ranges::count(gaps, kind, &VaryGap::kind));
@@ -82,7 +83,8 @@ std::size_t count_of(const std::vector<VaryGap>& gaps, const std::string& kind) 
 
 void take_notes(VaryReport& report) {
   for (const VaryGap& gap : report.gaps)
-    if (gap.kind == "not judged") report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
+    if (gap.kind == gap_kind::not_judged)
+      report.notes.push_back("not judged: " + partition_text(gap.sizes) + ": " + gap.error);
   if (report.precisions.size() == 1)
     report.notes.push_back("in " + report.precisions.back() + " only: a gap smaller than its rounding cannot be seen");
   report.notes.push_back(not_asked);
@@ -93,16 +95,17 @@ std::string turned_tensors(const std::vector<VaryTensorGap>& tensors) {
   std::string first;
   std::size_t count = 0;
   for (const VaryTensorGap& tensor : tensors)
-    if (tensor.kind == "decision" && count++ == 0) first = tensor.name;
+    if (tensor.kind == gap_kind::decision && count++ == 0) first = tensor.name;
   return count <= 1 ? first : first + " and " + std::to_string(count - 1) + " more";
 }
 
 /// Whether nothing is left that rounding did not turn: no partition has a tensor that was held against the whole batch's.
 bool all_is_decision(const std::vector<VaryGap>& gaps) {
   return std::ranges::all_of(gaps, [](const VaryGap& gap) {
-    return gap.kind == "not judged" ||
-           (gap.kind == "decision" &&
-            std::ranges::all_of(gap.tensors, [](const VaryTensorGap& tensor) { return tensor.kind == "decision"; }));
+    return gap.kind == gap_kind::not_judged ||
+           (gap.kind == gap_kind::decision && std::ranges::all_of(gap.tensors, [](const VaryTensorGap& tensor) {
+              return tensor.kind == gap_kind::decision;
+            }));
   });
 }
 
@@ -113,7 +116,7 @@ std::string pass_text(const VaryReport& report) {
                      std::to_string(report.rows) + " rows give the whole batch's parameters; in " +
                      report.precisions.back() + " they end within " + figure_text(report.drift()) + " of them";
   const auto tensors = report.by_tensor();
-  const auto most = std::ranges::find(tensors, "rounding", &VaryTensorGap::kind);
+  const auto most = std::ranges::find(tensors, gap_kind::rounding, &VaryTensorGap::kind);
   if (report.drift() > 0 && most != tensors.end()) text += " (" + most->name + ")";
   if (turned > 0)
     text += ", but for " + turned_tensors(tensors) + ", where rounding turns a decision in " + std::to_string(turned);
@@ -165,7 +168,7 @@ bool judge_partitions(VaryReport& report, RunBook& book, std::vector<std::string
     if (hold_other_rows(report, book, sizes)) return true;
     const bool finest = sizes == most_parts(partitions);  // it adds up the most: its drift is shown
     const auto gap = gap_of(book, sizes, frozen, report.gaps, finest);
-    if (!gap || (gap->kind != "rounding" && !whole_batch_repeats(report, book))) return true;
+    if (!gap || (gap->kind != gap_kind::rounding && !whole_batch_repeats(report, book))) return true;
     report.gaps.push_back(*gap);
     if (!fails(*gap)) continue;
     const auto excuse = excuse_of_the_cut(report, book, *gap, frozen);
