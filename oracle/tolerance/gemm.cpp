@@ -216,7 +216,8 @@ class Inside {
  public:
   explicit Inside(const Declared& declared)
       : claims_(claims_inside(declared)),
-        declared_{claims_, format_of(Dtype::fp32), format_of(Dtype::fp32), declared.accumulate, declared.master} {}
+        declared_{claims_, format_of(Dtype::fp32), format_of(Dtype::fp32), declared.accumulate, declared.master,
+                  false,   declared.asked} {}
   const Declared& get() const { return declared_; }
   BoundPass pass(const BoundPass& outer) const {
     return {outer.layer, outer.tensors, outer.cut, declared_, outer.decisions, outer.gives_dx, outer.others};
