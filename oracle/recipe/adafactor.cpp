@@ -11,10 +11,11 @@
 // Shazeer and Stern 2018, "Adafactor: Adaptive learning rates with sublinear memory cost", as PyTorch states it; p is
 // what the step reads, a decoupled decay behind it, where PyTorch takes the RMS of (adafactor.1) in front of its decay.
 // Adafactor: (adafactor.1) to (adafactor.7) by the operations of kernels/arithmetic.md. A mean is a sum in any order of
-// the claim's height and a quotient; what it is interpolated with, as libraries do. Each maximum moves by no more than
-// the larger of its arguments does, so no choice between them is open: |max(a', b') - max(a, b)| <= max(|a' - a|,
-// |b' - b|). However far an interval reaches, no divisor is smaller than eps1, or 1, and what the root is taken of no
-// smaller than eps1². One mean and one RMS are shared by all elements: nothing of them is random for any one.
+// the claim's height and a quotient, the sum of squares of a subject that claims nothing perhaps the square of a norm;
+// what is kept moves towards it as libraries interpolate. Each maximum moves by no more than the larger of its
+// arguments does, so that no choice between them is open: |max(a', b') - max(a, b)| <= max(|a' - a|, |b' - b|). However
+// far an interval reaches, no divisor is smaller than eps1, or 1, and what the root is taken of no smaller than eps1².
+// One mean and one RMS are shared by all elements: nothing of them is random for any one.
 // Bit by bit: (adafactor.4) alone, as a sum goes into all others.
 #include <cmath>
 #include <string_view>
@@ -155,12 +156,21 @@ Bounded count(Eigen::Index n) {
   return {exact, std::fabs(static_cast<double>(static_cast<float>(n)) - exact)};
 }
 
-/// The mean of so many numbers, by the order of the kernel's sums.
+/// So many numbers, by the order of the kernel's sums.
 template <class Of>
-Bounded mean_of(const Arithmetic& fp32, const KernelClaim& claim, Eigen::Index n, Of&& of) {
+Bounded sum_over(const Arithmetic& fp32, const KernelClaim& claim, Eigen::Index n, Of&& of) {
   Addends terms = addends_of(claim);
   for (Eigen::Index i = 0; i < n; ++i) terms.add(shared(of(i)));
-  return shared(fp32.div(sum_of(fp32, claim, terms), count(n)));
+  return shared(sum_of(fp32, claim, terms));
+}
+
+Bounded square(const Arithmetic& fp32, Bounded x) { return fp32.mul(x, x); }
+
+/// The mean of squares along a row or column; by a kernel that says nothing of itself perhaps of a norm's square.
+template <class Of>
+Bounded mean_of_squares(const Arithmetic& fp32, const KernelClaim& claim, Eigen::Index n, Of&& of) {
+  const Bounded sum = sum_over(fp32, claim, n, [&](Eigen::Index i) { return square(fp32, of(i)); });
+  return fp32.div(claim.variant.empty() ? wider(sum, square(fp32, fp32.sqrt(sum))) : sum, count(n));
 }
 
 /// How many roundings w carries that is derived in one format: the power's, and that of its exponent so often.
@@ -195,7 +205,7 @@ BoundedMatrix bounded_product(const Declared& declared, const Expected& row, con
   for (Eigen::Index m = 0; m < column.v.rows(); ++m) {
     const Eigen::Index first = m * of_one;
     const auto in_row = [&](Eigen::Index i) { return element(declared, row, first + i, 0); };
-    const Bounded mean = larger_of(mean_of(fp32, claim, of_one, in_row), eps1);
+    const Bounded mean = larger_of(fp32.div(sum_over(fp32, claim, of_one, in_row), count(of_one)), eps1);
     for (Eigen::Index i = 0; i < of_one; ++i)
       for (Eigen::Index j = 0; j < v.cols(); ++j)
         v.set(first + i, j, over(fp32, fp32.mul(in_row(i), element(declared, column, m, j)), mean, eps1.v - eps1.e));
@@ -225,7 +235,8 @@ BoundedMatrix bounded_update(const StepSetting& at, const Expected& gradient, co
 /// The root of a mean of squares.
 template <class Of>
 Bounded bounded_rms(const Arithmetic& fp32, const KernelClaim& claim, Eigen::Index n, Of&& of) {
-  return fp32.sqrt(mean_of(fp32, claim, n, [&](Eigen::Index i) { return fp32.mul(of(i), of(i)); }));
+  const Bounded sum = sum_over(fp32, claim, n, [&](Eigen::Index i) { return square(fp32, of(i)); });
+  return fp32.sqrt(fp32.div(sum, count(n)));
 }
 
 /// alpha / max(1, RMS(u) / d) of (adafactor.7).
@@ -247,16 +258,15 @@ class Adafactor final : public OptimizerRules {
     const KernelClaim& claim = claim_of(at.declared, "adafactor");
     const Expected &old = t.before[i], &g = t.gradient;
     const Bounded w = held_share(at);
-    const auto square = [&](Bounded x) { return fp32.mul(x, x); };
     const Eigen::Index of_one = g.v.rows() / std::max<Eigen::Index>(1, old.v.rows());
     BoundedMatrix bound(old.v.rows(), old.v.cols());
     for (Eigen::Index r = 0; r < bound.rows(); ++r)
       for (Eigen::Index c = 0; c < bound.cols(); ++c) {
-        const auto along_row = [&](Eigen::Index j) { return square(element(at.declared, g, r, j)); };
-        const auto along_column = [&](Eigen::Index k) { return square(element(at.declared, g, r * of_one + k, c)); };
-        const Bounded mean = i == rows      ? mean_of(fp32, claim, g.v.cols(), along_row)
-                             : i == columns ? mean_of(fp32, claim, of_one, along_column)
-                                            : square(element(at.declared, g, r, c));
+        const auto along_row = [&](Eigen::Index j) { return element(at.declared, g, r, j); };
+        const auto along_column = [&](Eigen::Index k) { return element(at.declared, g, r * of_one + k, c); };
+        const Bounded mean = i == rows      ? mean_of_squares(fp32, claim, g.v.cols(), along_row)
+                             : i == columns ? mean_of_squares(fp32, claim, of_one, along_column)
+                                            : square(fp32, element(at.declared, g, r, c));
         bound.set(r, c, master.store(interpolated(fp32, element(at.declared, old, r, c), mean, w)));
       }
     return joined(

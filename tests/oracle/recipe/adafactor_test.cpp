@@ -97,12 +97,21 @@ struct State {
 /// What a wrong subject does.
 enum class Wrong { nothing, sums_for_means, mean_before_square, no_rms_of_update, no_rms_of_parameter, no_decay };
 
+using Term = std::function<float(Eigen::Index)>;
+
 /// Of so many terms, in some order.
-float mean(Subject& s, Eigen::Index n, Wrong wrong, const std::function<float(Eigen::Index)>& term) {
+float sum(Subject& s, Eigen::Index n, const Term& term) {
   std::vector<float> terms;
   for (Eigen::Index i = 0; i < n; ++i) terms.push_back(term(i));
-  const float sum = s.sum(terms);
-  return wrong == Wrong::sums_for_means ? sum : sum / static_cast<float>(n);
+  return s.sum(terms);
+}
+float mean(Subject& s, Eigen::Index n, const Term& term) { return sum(s, n, term) / static_cast<float>(n); }
+
+/// By their sum, or by the square of their norm.
+float mean_of_squares(Subject& s, Eigen::Index n, Wrong wrong, const Term& square) {
+  const float total = sum(s, n, square), root = std::sqrt(total);
+  const float used = s.random()() % 2 == 0 ? total : root * root;
+  return wrong == Wrong::sums_for_means ? used : used / static_cast<float>(n);
 }
 
 float interpolated(float old, float now, float w) {
@@ -121,13 +130,13 @@ void move_state(Subject& s, State& now, const Matrix<float>& g, const Setting& a
   const Eigen::Index of_one = g.rows() / at.matrices;
   const auto squared = [&](Eigen::Index i, Eigen::Index j) { return g(i, j) * g(i, j); };
   for (Eigen::Index i = 0; i < now.kept[0].size(); ++i) {
-    float average = mean(s, g.cols(), at.wrong, [&](auto j) { return squared(i, j); });
+    float average = mean_of_squares(s, g.cols(), at.wrong, [&](auto j) { return squared(i, j); });
     if (at.wrong == Wrong::mean_before_square) average = std::pow(g.row(i).mean(), 2.0f);
     now.kept[0](i) = interpolated(now.kept[0](i), average, at.share());
   }
   for (Eigen::Index m = 0; m < now.kept[1].rows(); ++m)
     for (Eigen::Index j = 0; j < now.kept[1].cols(); ++j) {
-      const float average = mean(s, of_one, at.wrong, [&](auto i) { return squared(m * of_one + i, j); });
+      const float average = mean_of_squares(s, of_one, at.wrong, [&](auto i) { return squared(m * of_one + i, j); });
       now.kept[1](m, j) = interpolated(now.kept[1](m, j), average, at.share());
     }
   for (Eigen::Index j = 0; j < now.kept[2].size(); ++j)
@@ -144,7 +153,7 @@ Matrix<float> update(Subject& s, const State& now, const Matrix<float>& g, const
       const auto row = [&](Eigen::Index k) { return now.kept[0](m * of_one + k); };
       const bool factored = now.kept[0].size() != 0;
       const float v =
-          factored ? now.kept[0](i) * now.kept[1](m, j) / std::max(mean(s, of_one, {}, row), eps1) : now.kept[2](j);
+          factored ? now.kept[0](i) * now.kept[1](m, j) / std::max(mean(s, of_one, row), eps1) : now.kept[2](j);
       u(i, j) = s.function(1 / std::sqrt(static_cast<double>(std::max(v, eps1 * eps1)))) * g(i, j);
     }
   return u;
@@ -156,7 +165,7 @@ State stepped(Subject& s, const State& old, const Matrix<float>& g, const Settin
   move_state(s, now, g, at);
   const Matrix<float> u = update(s, now, g, at);
   const auto rms = [&](const Matrix<float>& x) {
-    return std::sqrt(mean(s, x.size(), {}, [&](auto i) { return x.data()[i] * x.data()[i]; }));
+    return std::sqrt(mean(s, x.size(), [&](auto i) { return x.data()[i] * x.data()[i]; }));
   };
   const auto rho = static_cast<float>(std::min<double>(at.rate, 1 / std::sqrt(at.step + 1.0)));
   const float alpha = (at.wrong == Wrong::no_rms_of_parameter ? 1.0f : std::max(1e-3f, rms(old.p))) * rho;
