@@ -15,6 +15,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/file/json.hpp"
 #include "oracle/case/file/safetensors.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
@@ -121,6 +122,9 @@ std::vector<SquaresOfWindow> sums_of_squares_of(const std::filesystem::path& tra
   };
   if (!is_opaque(c.model)) reject("it beside a model of known layers", "an opaque model, or no such entry");
   if (in_ranks(c)) reject("it beside ranks", "no such entry, and every element of every rank");
+  if (reads_whole_tensors(c.recipe.optimizer))
+    reject("it beside the optimizer " + c.recipe.optimizer.kind + ", whose step reads whole tensors",
+           "no such entry, and every element");
   if (clips_by_norm(c.recipe.clip) && c.recipe.clip.text("norm") != "2")
     reject("it beside a clip by the norm " + c.recipe.clip.text("norm"), "the 2-norm, or no such entry");
   double held = 0;

@@ -47,8 +47,8 @@ struct SquaresOfWindow {
 };
 
 /// One line a window, `w<window> <elements> <sum>`, and every window once. Throws std::runtime_error with the line,
-/// what was found and what was expected, and where the case is none that such sums are for: an opaque model, and of
-/// clips by norm that by the 2-norm.
+/// what was found and what was expected, and where the case is none that such sums are for: an opaque model, an
+/// optimizer that goes element by element, and of clips by norm that by the 2-norm.
 std::vector<SquaresOfWindow> sums_of_squares_of(const std::filesystem::path& trace_file, const Case& c);
 
 }  // namespace tally

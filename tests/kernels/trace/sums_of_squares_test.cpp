@@ -78,5 +78,14 @@ TEST(SumsOfSquares, AreOfOpaqueModelsAndTheTwoNormAlone) {
             std::string::npos);
 }
 
+TEST(SumsOfSquares, AreOfStepsThatGoElementByElement) {
+  Case c = sampled();
+  c.recipe.optimizer = choice_of("optimizer", "adafactor");
+  EXPECT_NE(said_of("w0 1000 1", c)
+                .find("found it beside the optimizer adafactor, whose step reads whole tensors; "
+                      "expected no such entry, and every element"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::sums_of_squares_test
