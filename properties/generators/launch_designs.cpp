@@ -110,7 +110,7 @@ void design_loss(Plan& plan, const Round& round) {
 }
 
 /// For every master's format there is a precision with SGD and Adam in the pass over all parameters, one with them by
-/// themselves, and one with two of the others: a third other needs more rounds.
+/// themselves, and one with three of the others: a fourth other needs more rounds.
 Choice optimizer_of(const Plan& plan, const Round& round) {
   const auto& others = further_optimizers();
   const std::uint64_t half = round.number / 3;

@@ -12,7 +12,7 @@ namespace tally {
 // crossed with variants and formats.
 
 /// How many there are in each storage format. One after another, by seed, takes the whole of it.
-inline constexpr std::uint64_t launch_designs = 60;
+inline constexpr std::uint64_t launch_designs = 90;
 
 /// Gives the plan the design with the number `plan.seed % launch_designs`: layers, sizes, recipe, formats and kernels.
 void design_launches(Plan& plan);

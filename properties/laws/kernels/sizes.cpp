@@ -31,7 +31,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another input gives other bits",
     .differs = differs,
-    .weight = 1.5,
+    .weight = 2.25,
 }};
 const RegisterDesigned registered_designed("every_launch_path_keeps_its_bound");
 
