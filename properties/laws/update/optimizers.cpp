@@ -15,9 +15,9 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   const std::string decay = plan.seed % 2 == 0 ? "l2" : "decoupled";
   plan.recipe.weight_decay = choice("weight_decay", decay, {{"lambda", Decimal{"0.05"}}});
-  if (plan.recipe.learning_rate.kind == "warmup_cosine") {  // its first rates may be zero: such a decay does nothing
+  const Choice& schedule = plan.recipe.learning_rate;  // a decay by a rate of zero does nothing
+  if (schedule.kind == "warmup_cosine" || schedule.number("base").to_double() == 0)
     plan.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
-  }
   if (plan.recipe.optimizer.kind == "sgd") {
     const Decimal momentum{plan.seed % 3 == 0 ? "0" : "0.9"};  // without it, decay is all that may act twice
     plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", momentum}});
