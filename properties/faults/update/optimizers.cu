@@ -202,7 +202,7 @@ const RegisterFault registered{{
     .condition = "RMSProp",
     .knob = "value",
     .source = "pytorch-image-models rmsprop_tf.py",
-    .laws = {"rmsprop_moves_against_its_gradient", "state_is_taken_over"},
+    .laws = {"rmsprop_moves_against_its_gradient"},
     .stages = stages,
 }};
 
