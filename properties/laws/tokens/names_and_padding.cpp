@@ -4,6 +4,7 @@
 #include "oracle/case/batch.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/kept_tensors.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/judge.hpp"
@@ -20,12 +21,13 @@ constexpr const char* table = "wte.weight";
 void shape(Plan& plan) {
   read_tokens(plan);
   plan.tokens.tied = false;                   // else the classes would have other names too
-  plan.recipe.clip = choice("clip", "none");  // a norm adds its elements in another order
+  plan.recipe.clip = choice("clip", "none");  // a norm adds its elements in another order, and so do means of rows
+  if (reads_whole_tensors(plan.recipe.optimizer)) plan.recipe.optimizer = choice("optimizer", "adam");
 }
 
 bool is_for(const Case& c) {
   return c.model.tokens && c.tensors.contains(table) && shared_parameters(c.model).empty() &&
-         c.recipe.clip.kind != "global_norm";
+         c.recipe.clip.kind != "global_norm" && !reads_whole_tensors(c.recipe.optimizer);
 }
 
 std::int64_t renamed(const Case& c, std::int64_t token) { return (token + 1) % c.model.input; }
@@ -65,7 +67,7 @@ void require_same_rows(Outcome& outcome, const Case& c, const Trace& before, con
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (!is_for(c)) return not_for("an embedding called wte, its table its own, without clipping by a norm");
+  if (!is_for(c)) return not_for("an embedding called wte, its table its own, each element stepped by itself");
   CheckedRun straight = run_and_check(c, subject);
   if (straight.outcome.status == Status::not_run) return straight.outcome;
   const CheckedRun other = run_and_check(with_renamed_tokens(c, true), subject);
