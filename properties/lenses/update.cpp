@@ -192,7 +192,7 @@ void walk_step(Walk& walk, const std::string& p, ParameterStep step, const Value
   };
   walk.state.parameter[p] = walk.output(
       "optimizer", p, [&](const oracle::Declared& declared) { return stepped_by(declared, all_rows); }, along, bits,
-      some_rows);
+      reads_whole_tensors(optimizer) ? SomeRows() : some_rows);
 }
 
 /// The steps taken before this window; where the optimizer counts otherwise, either count may be what a recorder saw.
