@@ -50,7 +50,7 @@ TEST(CausesBesideWeights, TellsOptionsWhereTheGradientIsRight) {
   run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-40);
   EXPECT_NE(vary_verdict(runs).cause, "options") << "a rate that follows the gradient rounds";
   run_in(runs, parted).options[0][1][0].value = 0.1 * (1 + 0x1p-20);
-  EXPECT_TRUE(has(vary_verdict(runs).what, "lr = 0.1000001, with the whole batch 0.1")) << vary_verdict(runs).what;
+  EXPECT_TRUE(has(vary_verdict(runs).what, "lr = 0.1000001, the whole batch's uses 0.1")) << vary_verdict(runs).what;
 }
 
 TEST(CausesBesideWeights, SaysOfWeightsAndOptionsTheWeightsFirst) {

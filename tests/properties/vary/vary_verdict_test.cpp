@@ -132,7 +132,7 @@ TEST(VaryVerdict, NamesTheTensorThatIsNotFinite) {
 
   EXPECT_EQ(report.verdict, "fail");
   EXPECT_EQ(report.cause, "not finite");
-  EXPECT_TRUE(has(report.what, "not finite in w")) << report.what;
+  EXPECT_TRUE(has(report.what, "non-finite elements in w")) << report.what;
 }
 
 TEST(VaryVerdict, JudgesOnePrecisionByWhatHalfAnUlpDoes) {

@@ -204,7 +204,7 @@ class Words(unittest.TestCase):
 
     def test_what_to_look_at_is_said_once(self):
         said = passed("pass", ["look at lr: it changed", "look at betas: they are others", "look at lr: it changed again"]).splitlines()
-        self.assertEqual(said[:2], ["pass, but look at lr, betas", "  it moved"])
+        self.assertEqual(said[:2], ["pass, but look at lr, betas", "  it changed"])
 
     def test_one_verdict_with_what_else_is_wrong_below(self):
         guessed = "table\nfail: a guess\n  change: that\n  first wrong: w0/x"

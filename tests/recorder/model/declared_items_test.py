@@ -90,7 +90,7 @@ class Declared(unittest.TestCase):
                 ("over-k", lambda each, mask, tokens, share: right(each, mask, tokens, share) / 3, "leave one division out"),
                 ("extra-times-k", lambda each, mask, tokens, share: right(each, mask, tokens, share) * 3, "once too often"),
                 ("denominator-counts-ignored", lambda each, mask, tokens, share: (each * mask).mean() / 3,
-                 "by all of its own 14 places")):
+                 "by all of its own 14 positions")):
             with self.subTest(name):
                 self.judged(loss, FAIL, "fail: the term 'the loss' declared at ", f"declared_items_test.py:{say_line()}, window 0, "
                             "micro-batch 0: each of its 8 items weighs ", f"looks like {name}, ", words)

@@ -67,7 +67,7 @@ class Parts(unittest.TestCase):
 
     def test_a_script_of_several_ranks_is_recorded_and_judged(self):
         self.assertEqual(self.codes, [PASS, PASS], self.said)
-        self.assertIn("assumed: 2 ranks add up once a window", self.said[0])
+        self.assertIn("assumed: 2 ranks add up once per window", self.said[0])
         self.assertEqual(self.said[1], "")
 
     def test_a_script_that_adds_up_itself_is_judged_where_its_division_is_told(self):
