@@ -251,7 +251,7 @@ class Gate(unittest.TestCase):
         words = ["gate", self.failing, "--baseline", self.baseline, "--waivers", waivers]
         self.assertNotIn("Broken", self.ends(0, *words, "--today", "2027-03-31"))
         self.assertIn("expired on 2027-03-31", self.ends(1, *words, "--today", "2027-04-01"))
-        self.assertIn("take it out", self.ends(1, "gate", self.results, *words[2:], "--today", "2027-03-31"))
+        self.assertIn("remove it", self.ends(1, "gate", self.results, *words[2:], "--today", "2027-03-31"))
         self.ends(2, *words, "--today", "soon")
         waivers.write_text("[[xfail]]\nlaw = 7\n")
         self.assertIn("waivers.toml:2: found '7'", self.ends(2, *words))
