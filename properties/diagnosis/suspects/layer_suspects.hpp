@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/case/contract.hpp"
 #include "properties/diagnosis/evidence.hpp"
 
 namespace tally {
