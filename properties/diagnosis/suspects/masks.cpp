@@ -6,6 +6,7 @@
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/layers/heads.hpp"
 #include "properties/diagnosis/formulas.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_suspects.hpp"
@@ -90,9 +91,16 @@ Case as_one_sequence(Case c) {
   return c;
 }
 
+/// Whether weights are dropped by a mask, which has no element for rows of two sequences.
+bool drops_weights_by_mask(const Model& model) {
+  return std::ranges::any_of(model.layers,
+                             [](const Layer& l) { return l.kind == kinds::attention && drops_weights(l); });
+}
+
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
-  if (!affordable(evidence, 1) || failing_kind(evidence) != "attention") return all;
+  if (!affordable(evidence, 1) || failing_kind(evidence) != kinds::attention) return all;
+  if (drops_weights_by_mask(evidence.c.model)) return all;
   const Case other = as_one_sequence(evidence.c);
   if (other.sequences == evidence.c.sequences) return all;
   Hypothesis way{{},

@@ -12,6 +12,7 @@
 #include "properties/faults/trials/trials.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/laws/law.hpp"
+#include "tests/kernels/attention_case.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::diagnose_test {
@@ -40,6 +41,24 @@ TEST(Diagnose, ATensorThatIsMostlyRightToBeZeroIsNotCalledCleared) {
 
   EXPECT_EQ(cleared.left(nothing, {name, Dtype::fp32, {0, 0, 0, 5}, {0, 0, 0, 0}}), std::nullopt);
   EXPECT_NE(cleared.left(nothing, {name, Dtype::fp32, {0, 1, 2, 5}, {0, 0, 0, 0}}), std::nullopt);
+}
+
+/// A mask of dropped weights has no element for rows of two sequences: nothing is known of them.
+TEST(Diagnose, AttentionThatDropsWeightsIsNotTriedAcrossSequences) {
+  const auto ways = [](const char* p) {
+    const Case c = small_attention_model(5, Dtype::fp32, {{"p", Decimal{p}}});
+    const Trace trace = run(c);
+    TensorCheck check;
+    check.tap = "w0/m0/forward/att.y";
+    Evidence evidence(c, trace, check);
+    Values right;
+    const Tensor& y = *trace.find(check.tap);
+    for (std::size_t i = 0; i < y.elements(); ++i) right.push_back(y.value(i));
+    evidence.held = {{tap_name_of(check.tap), Dtype::fp32, right, Values(right.size(), 1.0)}};
+    return find_suspect("packed-attention-crosses")->ways(evidence).size();
+  };
+  EXPECT_EQ(ways("0"), 1u);
+  EXPECT_EQ(ways("0.5"), 0u);
 }
 
 /// What `output-left-as` says a tensor of these numbers would be, were all from element 2 on zero.
