@@ -27,8 +27,8 @@ struct RegisterKindOf {
 };
 
 namespace sections {
-inline constexpr char loss[] = "loss", optimizer[] = "optimizer", clip[] = "clip", weight_decay[] = "weight_decay",
-                      learning_rate[] = "learning_rate", loss_scale[] = "loss_scale";
+inline constexpr char layer[] = "layer", loss[] = "loss", optimizer[] = "optimizer", clip[] = "clip",
+                      weight_decay[] = "weight_decay", learning_rate[] = "learning_rate", loss_scale[] = "loss_scale";
 }
 
 using RegisterLoss = RegisterKindOf<sections::loss, ExactLoss, LossBoundRule>;
@@ -39,15 +39,11 @@ using RegisterSchedule = RegisterKindOf<sections::learning_rate, ExactRate, Sche
 using RegisterLossScale = RegisterKindOf<sections::loss_scale, ExactScale, ScaleRules>;
 
 /// A layer's, with the bits of its outputs where it may claim them.
-struct RegisterLayer {
+struct RegisterLayer : RegisterKindOf<sections::layer, ExactLayer, LayerRules> {
   template <class Of>
   RegisterLayer(Contract contract, Of exact, const BoundRule& bound, const PredictedRule& predicted = {},
-                std::source_location at = std::source_location::current()) {
-    const RegisterExact<ExactLayer> mathematics(contract.kind, exact, at);
-    const RegisterKind<LayerRules> rules(contract.kind, {bound, predicted}, at);
-    contract.section = "layer";
-    const RegisterContract entered(std::move(contract), at);
-  }
+                std::source_location at = std::source_location::current())
+      : RegisterKindOf(std::move(contract), exact, {bound, predicted}, at) {}
 };
 
 }  // namespace tally::oracle

@@ -42,6 +42,11 @@ class RegisterKind {
       throw Error("no " + std::string(what) + " for the " + std::string(section) + " \"" + std::string(kind) + "\"");
     return found->second;
   }
+  /// nullptr for a kind that no file registered.
+  static const Record* find(std::string_view kind) {
+    const auto found = all().find(kind);
+    return found == all().end() ? nullptr : &found->second;
+  }
 
  private:
   // Function-local, so that registrations of other files may run before this one's.

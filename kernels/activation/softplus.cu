@@ -7,27 +7,12 @@
 namespace tally::softplus_kernel {
 namespace {
 
-/// log(1 + z) of z >= 0 within detmath_ulp, in binary64 as det_log: 1 + z = 2^e m, m in [sqrt(1/2), sqrt(2)), log m =
-/// 2 artanh f, f = (m - 1) / (m + 1). Where e is 0, m - 1 is z itself, of which nothing is lost however small it is.
+/// log(1 + z) of z >= 0 within detmath_ulp, in binary64 as det_log of 1 + z. Where that is below sqrt(2), m - 1 is z
+/// itself, of which nothing is lost however small it is.
 __device__ inline float log1p_of(float z) {
   if (!(z >= 0.0f)) return z;  // NaN
-  const double t = z, whole = __dadd_rn(1.0, t);
-  const long long bits = __double_as_longlong(whole);
-  const long long root_half = 0x3fe6a09e667f3bcdll;
-  const long long exponent = (bits - root_half) >> 52;
-  const double m = __longlong_as_double(bits - exponent * (1ll << 52));
-  const double less = exponent == 0 ? t : __dsub_rn(m, 1.0);
-  const double f = __ddiv_rn(less, __dadd_rn(m, 1.0)), square = __dmul_rn(f, f);
-  double sum = 1.0 / 15;
-  sum = horner(sum, square, 1.0 / 13);
-  sum = horner(sum, square, 1.0 / 11);
-  sum = horner(sum, square, 1.0 / 9);
-  sum = horner(sum, square, 1.0 / 7);
-  sum = horner(sum, square, 1.0 / 5);
-  sum = horner(sum, square, 1.0 / 3);
-  sum = horner(sum, square, 1.0);
-  const double log_m = __dmul_rn(__dadd_rn(f, f), sum);
-  return __double2float_rn(__dadd_rn(__dmul_rn(static_cast<double>(exponent), 0x1.62e42fefa39efp-1), log_m));
+  const Mantissa split = mantissa(__dadd_rn(1.0, z));
+  return log_of(split, split.exponent == 0 ? z : __dsub_rn(split.m, 1.0));
 }
 
 struct Softplus {

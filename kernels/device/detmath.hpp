@@ -65,18 +65,22 @@ __device__ inline float det_exp2(float x) {
   return __double2float_rn(__dadd_rn(e.scale, __dmul_rn(e.scale, e.rest)));
 }
 
-/// x = 2^e m, m in [sqrt(1/2), sqrt(2)); log m = 2 artanh f, f = (m - 1) / (m + 1), as an odd series to f^15; the terms
-/// left out are below 4e-14 of it, since f^2 <= 0.0295.
-__device__ inline float det_log(float x) {
-  if (!(x > 0.0f) || x == x + x) {  // not positive, NaN, infinity
-    if (x == 0.0f) return __uint_as_float(0xff800000u);
-    return x > 0.0f ? x : __uint_as_float(0x7fc00000u);
-  }
-  const long long bits = __double_as_longlong(static_cast<double>(x));  // a subnormal float is a normal double
+/// x = 2^exponent m, m in [sqrt(1/2), sqrt(2)), of a positive normal number.
+struct Mantissa {
+  long long exponent;
+  double m;
+};
+__device__ inline Mantissa mantissa(double x) {
+  const long long bits = __double_as_longlong(x);
   const long long root_half = 0x3fe6a09e667f3bcdll;
   const long long exponent = (bits - root_half) >> 52;
-  const double m = __longlong_as_double(bits - exponent * (1ll << 52));
-  const double f = __ddiv_rn(__dsub_rn(m, 1.0), __dadd_rn(m, 1.0)), square = __dmul_rn(f, f);
+  return {exponent, __longlong_as_double(bits - exponent * (1ll << 52))};
+}
+
+/// log of 2^exponent m, where `less` is m - 1: log m = 2 artanh f, f = (m - 1) / (m + 1), as an odd series to f^15; the
+/// terms left out are below 4e-14 of it, since f^2 <= 0.0295.
+__device__ inline float log_of(Mantissa x, double less) {
+  const double f = __ddiv_rn(less, __dadd_rn(x.m, 1.0)), square = __dmul_rn(f, f);
   double sum = 1.0 / 15;
   sum = horner(sum, square, 1.0 / 13);
   sum = horner(sum, square, 1.0 / 11);
@@ -86,7 +90,16 @@ __device__ inline float det_log(float x) {
   sum = horner(sum, square, 1.0 / 3);
   sum = horner(sum, square, 1.0);
   const double log_m = __dmul_rn(__dadd_rn(f, f), sum);
-  return __double2float_rn(__dadd_rn(__dmul_rn(static_cast<double>(exponent), 0x1.62e42fefa39efp-1), log_m));
+  return __double2float_rn(__dadd_rn(__dmul_rn(static_cast<double>(x.exponent), 0x1.62e42fefa39efp-1), log_m));
+}
+
+__device__ inline float det_log(float x) {
+  if (!(x > 0.0f) || x == x + x) {  // not positive, NaN, infinity
+    if (x == 0.0f) return __uint_as_float(0xff800000u);
+    return x > 0.0f ? x : __uint_as_float(0x7fc00000u);
+  }
+  const Mantissa split = mantissa(static_cast<double>(x));  // a subnormal float is a normal double
+  return log_of(split, __dsub_rn(split.m, 1.0));
 }
 
 /// (e^2|x| - 1) / (e^2|x| + 1) with x's sign; beyond 20 it rounds to 1.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,16 +15,11 @@ namespace tally {
 struct StateTensor;
 
 /// An optimizer that moves an element by others of its parameter too, as by means along rows. One without this record
-/// goes element by element, and each of its state tensors has the parameter's shape.
+/// goes element by element, and each of its state tensors has the parameter's shape. Entered by
+/// RegisterKind<WholeTensorStep> (oracle/registered_files.hpp), beside the optimizer's contract.
 struct WholeTensorStep {
   /// Of the state tensor of this name; nullopt: beside a parameter of this shape there is none.
   std::optional<std::vector<std::int64_t>> (*shape)(std::string_view state, const std::vector<std::int64_t>& parameter);
-};
-
-/// Registers it at program start, beside the optimizer's contract.
-struct RegisterWholeTensorStep {
-  RegisterWholeTensorStep(std::string_view optimizer, WholeTensorStep step,
-                          std::source_location at = std::source_location::current());
 };
 
 /// Whether no part of a parameter can be stepped without the rest of it.

@@ -8,17 +8,16 @@ namespace tally::kinds {
 
 // Layers.
 inline constexpr std::string_view add = "add", attention = "attention", batch_norm = "batch_norm", dropout = "dropout",
-                                  embedding = "embedding", gated = "gated", gelu = "gelu", layer_norm = "layer_norm",
-                                  linear = "linear", opaque = "opaque", position_embedding = "position_embedding",
-                                  relu = "relu", rms_norm = "rms_norm", rotary = "rotary", scale = "scale",
-                                  sigmoid = "sigmoid", silu = "silu", slice = "slice", tanh = "tanh";
+                                  embedding = "embedding", layer_norm = "layer_norm", linear = "linear",
+                                  opaque = "opaque", position_embedding = "position_embedding", relu = "relu",
+                                  rms_norm = "rms_norm", rotary = "rotary", scale = "scale", slice = "slice";
 
 // Losses, optimizers, clips, decays, schedules, loss scales.
 inline constexpr std::string_view cross_entropy = "cross_entropy", mse = "mse";
-inline constexpr std::string_view adam = "adam", lion = "lion", rmsprop = "rmsprop", sgd = "sgd";
+inline constexpr std::string_view adam = "adam", sgd = "sgd";
 inline constexpr std::string_view global_norm = "global_norm", value = "value";
 inline constexpr std::string_view decoupled = "decoupled", l2 = "l2";
-inline constexpr std::string_view constant = "constant", list = "list", step = "step", warmup_cosine = "warmup_cosine";
+inline constexpr std::string_view constant = "constant", warmup_cosine = "warmup_cosine";
 inline constexpr std::string_view dynamic = "dynamic", fixed = "static";
 
 /// No clip, decay or loss scale.

@@ -119,7 +119,7 @@ std::optional<std::vector<std::int64_t>> shape_of(std::string_view state, const 
   return shape;
 }
 
-const RegisterWholeTensorStep registered_shapes("adafactor", {shape_of});
+const RegisterKind<WholeTensorStep> registered_shapes("adafactor", {shape_of});
 
 const Contract contract{
     .kind = "adafactor",

@@ -162,7 +162,7 @@ BlessReport replaced(Baseline& baseline, const Baseline& kept, const Baseline& c
   return report;
 }
 
-/// Takes out of this machine and draw what other cases stand for now; how many there were.
+/// Removes the cases of this machine and draw that others now stand for; returns how many there were.
 std::uint64_t take_out(Baseline& baseline, const Baseline& kept, const Baseline& chosen) {
   const Blessing& now = chosen.blessings.front();
   const auto blessing_of = [&](const std::string& key) -> const Blessing& {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <stdexcept>
 
 #include "oracle/registered_files.hpp"
@@ -72,6 +73,23 @@ TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
       EXPECT_TRUE(is_registered(std::string(folder) + "/" + entry.path().filename().string())) << entry.path();
     }
   EXPECT_GE(files, 24);
+}
+
+/// A constant with a name that no contract has would compare with nothing.
+TEST(Kinds, AreThoseOfContracts) {
+  std::ifstream stream(std::filesystem::path(TALLY_SOURCE_DIR) / "oracle" / "case" / "kinds.hpp");
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::regex constant(R"re((\w+) = "(\w+)")re");
+  int constants = 0;
+  for (std::sregex_iterator each(text.begin(), text.end(), constant), end; each != end; ++each, ++constants) {
+    const std::string kind = (*each)[2];
+    const auto has = [&](const char* section) { return find_contract(section, kind) != nullptr; };
+    constexpr const char* sections[] = {"layer",        "loss",          "optimizer", "clip",
+                                        "weight_decay", "learning_rate", "loss_scale"};
+    EXPECT_TRUE(std::ranges::any_of(sections, has)) << kind;
+    EXPECT_TRUE((*each)[1] == kind || kind == "static") << (*each)[1];
+  }
+  EXPECT_GT(constants, 0);
 }
 
 }  // namespace
