@@ -57,7 +57,7 @@ def loose_actions(text):
 
 def budget_of(command):
     """The minutes that a job's command allows itself; 0 where it counts none."""
-    return int(([*re.findall(r"TALLY_CI_BUDGET=(\d+)", command)] or [60])[0]) if ".ci/run" in command else 0
+    return int(([*re.findall(r"TALLY_CI_BUDGET=(\d+)", command)] or [85])[0]) if ".ci/run" in command else 0
 
 
 def github_jobs():
