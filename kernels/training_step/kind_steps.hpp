@@ -20,6 +20,7 @@ struct ClipSteps {
   void (*fuse)(const Run&, ClipDecayStepArguments&);
   /// Launches what every gradient is clipped by, into run.coefficient; nullptr for a kind that reads no norm.
   void (*coefficient)(Run&) = nullptr;
+  const char* of_coefficient = "";  // its operation
 };
 
 struct DecaySteps {

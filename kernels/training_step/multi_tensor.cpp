@@ -89,6 +89,9 @@ void unscale_check_norm(Run& run) {
 
 void clip_decay_step(Run& run) {
   const Recipe& recipe = run.c.recipe;
+  const OptimizerSteps& optimizer = optimizer_steps(recipe.optimizer);
+  if (optimizer.fuse == nullptr)
+    throw NotSupported(std::string(step_once) + " has no step for the optimizer '" + recipe.optimizer.kind + "'");
   const std::vector<SteppedTensor> tensors = stepped_tensors(run);
   ClipDecayStepArguments arguments{};
   arguments.tensors = tensors;
@@ -100,9 +103,6 @@ void clip_decay_step(Run& run) {
     arguments.lambda = decay.lambda;
     arguments.factor = decay.factor;
   }
-  const OptimizerSteps& optimizer = optimizer_steps(recipe.optimizer);
-  if (optimizer.fuse == nullptr)
-    throw NotSupported(std::string(step_once) + " has no step for the optimizer '" + recipe.optimizer.kind + "'");
   optimizer.fuse(run, arguments);
   if (!tensors.empty())
     run.launch(step_once, arguments);

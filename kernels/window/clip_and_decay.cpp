@@ -23,7 +23,7 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
   arguments.by_norm = constants(run);
 }
 
-const RegisterKind<ClipSteps> registered("global_norm", {"clip_by_norm", clip, fuse, coefficient});
+const RegisterKind<ClipSteps> registered("global_norm", {"clip_by_norm", clip, fuse, coefficient, "clip_coefficient"});
 
 }  // namespace
 }  // namespace tally::global_norm_steps

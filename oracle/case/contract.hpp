@@ -63,7 +63,7 @@ struct StateTensor {
   std::string name;  // "exp_avg"
   std::string word;  // for people: "momentum"
   bool begins_with_gradient =
-      false;  // there is none before the first step, which takes the gradient; else it begins at 0
+      false;  // there is none before the first step, which takes the gradient or the parameter; else it begins at 0
   bool never_negative = false;
   std::function<bool(const Choice& optimizer)> present = [](const Choice&) { return true; };
 };
@@ -124,6 +124,7 @@ struct Contract {
   bool decays_gradient = false;         // decays only: into the gradient, else into the parameter
   std::string first_scale = {};         // loss scales only: the option that scales the first window
   bool checks_overflow = false;         // loss scales only: skips a window that is not finite, and moves the scale
+  std::int64_t passes = 1;              // optimizers and clips only: windows that read the same rows, one after another
   std::function<std::vector<Misfit>(const Choice&)> misfits = [](const Choice&) { return std::vector<Misfit>{}; };
   std::string definition = {};  // one line for people
   /// Layers only: the text option whose word chooses between kernels, as `approximate` between gelu_none and gelu_tanh.

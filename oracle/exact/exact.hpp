@@ -129,7 +129,7 @@ T gradient_norm(const Choice& clip, const Tensors<T>& gradients);
 
 /// What the norm scales every gradient by; 1 where it does not clip by norm.
 template <class T>
-T clip_coefficient(const Choice& clip, const T& norm);
+T clip_coefficient(const Choice& clip, const T& norm, std::int64_t step);
 
 /// The clipped gradient.
 template <class T>

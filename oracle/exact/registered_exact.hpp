@@ -71,8 +71,8 @@ using ExactRate = T (*)(const Choice& schedule, std::int64_t step);
 template <class T>
 struct ExactClip {
   Matrix<T> (*clipped)(const Choice& clip, const T& coefficient, const Matrix<T>& gradient);
-  /// The coefficient by the norm of all gradients; nullptr for a kind that reads none.
-  T (*coefficient)(const Choice& clip, const T& norm) = nullptr;
+  /// The coefficient of step t by the norm of all gradients; nullptr for a kind that reads none.
+  T (*coefficient)(const Choice& clip, const T& norm, std::int64_t step) = nullptr;
 };
 
 /// What decays_gradient says: the new gradient, or the new parameter.

@@ -104,7 +104,8 @@ WindowAnswer<T> evaluate_window(const Case& c, std::size_t window, Branch branch
   answer.skipped = decisions.skipped;
   answer.grad = std::move(found.gradient);
   answer.grad_norm = naming("norm", [&] { return gradient_norm(c.recipe.clip, answer.grad); });
-  answer.clip_coefficient = naming("clip", [&] { return clip_coefficient(c.recipe.clip, answer.grad_norm); });
+  answer.clip_coefficient =
+      naming("clip", [&] { return clip_coefficient(c.recipe.clip, answer.grad_norm, before.step); });
   answer.after = before;
   move_running_statistics(c, window, branch, rows, found, answer.after);
   answer.after.scale = next_scale(c.recipe.loss_scale, before.scale, decisions.skipped);

@@ -12,7 +12,7 @@ namespace tally::oracle::global_norm_kind {
 namespace {
 
 template <class T>
-T coefficient(const Choice& clip, const T& norm) {
+T coefficient(const Choice& clip, const T& norm, std::int64_t) {
   const T divisor = norm + number<T>(clip.number("epsilon"));
   if (divisor == 0) return T(1);
   return smaller(T(number<T>(clip.number("max_norm")) / divisor), T(1));
@@ -40,24 +40,24 @@ Matrix<float> rounded(const Choice&, float coefficient, const FloatsRef& gradien
   return rounded_product(gradient, coefficient);
 }
 
-Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm) {
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm, std::int64_t step) {
   const Arithmetic fp32 = single(declared);
   const Bounded n = bounded_scalar(declared, norm);
   const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
   if (std::isnan(n.v)) return scalar(NAN, n.e);
   if (std::isinf(n.v) && decided(n)) return scalar(0, decided(most) ? 0 : infinite);  // infinity over infinity
   if (!decided(n) || !decided(most) || !decided(fp32.add(n, epsilon))) {
-    return scalar(clip_coefficient<long double>(clip, norm.v(0, 0)), infinite);
+    return scalar(clip_coefficient<long double>(clip, norm.v(0, 0), step), infinite);
   }
   // Where the norm may be 0 the quotient has no bound, but the coefficient falls with the norm and lies in [least, 1].
   const double least = most.v / (n.v + n.e + epsilon.v) * (1 - gam(8, fp32.u()));
   if (least >= 1 || (n.v + epsilon.v == 0 && n.e == 0)) return scalar(1);
   const Bounded ratio = fp32.div(most, fp32.add(n, epsilon));
-  const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0));
+  const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0), step);
   return scalar(exact, std::min(ratio.e, 1 - least));
 }
 
-Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm) {
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm, std::int64_t) {
   if (!as_written(declared, "clip_coefficient")) return {};
   const float divisor = norm + held(clip.number("epsilon"));
   const float ratio = held(clip.number("max_norm")) / divisor;

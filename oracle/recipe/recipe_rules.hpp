@@ -32,9 +32,11 @@ struct ClipRules {
                       const Expected& gradient);
   /// The bits, from bits that were read.
   Matrix<float> (*rounded)(const Choice& clip, float coefficient, const FloatsRef& gradient);
-  /// The coefficient by the norm, fp32 [1, 1], and its bits; nullptr for a kind that reads no norm.
-  Expected (*coefficient)(const Declared& declared, const Choice& clip, const Expected& norm) = nullptr;
-  Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm) = nullptr;
+  /// The coefficient of step t by the norm, fp32 [1, 1], and its bits; nullptr for a kind that reads no norm.
+  Expected (*coefficient)(const Declared& declared, const Choice& clip, const Expected& norm,
+                          std::int64_t step) = nullptr;
+  Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm,
+                                      std::int64_t step) = nullptr;
 };
 
 /// As oracle::decayed and oracle::predicted_decayed say.
@@ -73,7 +75,7 @@ struct StepSetting {
 
 /// What one parameter's step reads and left so far. State is in the order of state_of(optimizer), an empty matrix where
 /// the parameter has no such tensor. For state tensor i: `before[i]`, an empty matrix where there is none yet, and
-/// `after` in front of it; the parameter may be left out. For the parameter: all of `after`, and `before` where
+/// `after` in front of it; the parameter where state_reads_parameter(i). For the parameter: all of `after`, and `before` where
 /// moves_by_old_state(). Where reads_whole_tensors(optimizer), state that begins at zero is written out.
 template <class M>
 struct StepTensors {
@@ -105,6 +107,8 @@ class OptimizerRules {
   virtual bool steps_by_sign() const { return false; }
   /// Whether state tensor i moves by those in front of it, as the step left them.
   virtual bool reads_state_in_front(std::size_t) const { return false; }
+  /// Whether state tensor i moves by the parameter before the step.
+  virtual bool state_reads_parameter(std::size_t) const { return false; }
   /// Whether the parameter moves by the state before the step.
   virtual bool moves_by_old_state() const { return false; }
 };

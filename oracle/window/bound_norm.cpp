@@ -188,8 +188,8 @@ Expected norm(const Declared& declared, const Choice& clip, const NormTerms& ter
   });
 }
 
-Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm) {
-  return clip_rules(clip).coefficient(declared, clip, norm);
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm, std::int64_t step) {
+  return clip_rules(clip).coefficient(declared, clip, norm, step);
 }
 
 Expected clipped(const Declared& declared, const Choice& clip, const Expected& coefficient, const Expected& gradient) {
@@ -240,8 +240,8 @@ Prediction predicted_moved(const Declared& declared, const Layer& layer, const M
 
 }  // namespace
 
-Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm) {
-  return clip_rules(clip).predicted_coefficient(declared, clip, norm);
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm, std::int64_t step) {
+  return clip_rules(clip).predicted_coefficient(declared, clip, norm, step);
 }
 
 Prediction predicted_decayed(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,

@@ -115,8 +115,8 @@ Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensor
 Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms);
 /// The sum of their squares, fp32 [1, 1]: the 2-norm before its root.
 Expected squares_of(const Declared& declared, const ExpectedTensors& gradients);
-/// The coefficient of a clip by norm, and what it leaves of a gradient.
-Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm);
+/// The coefficient of a clip by norm at step t, and what it leaves of a gradient.
+Expected coefficient(const Declared& declared, const Choice& clip, const Expected& norm, std::int64_t step);
 Expected clipped(const Declared& declared, const Choice& clip, const Expected& coefficient, const Expected& gradient);
 
 /// A step's rate, exactly, and what its derivation may be off before it is rounded: in binary64 by `margin`, with claim
@@ -154,8 +154,8 @@ ExpectedScale scale_after(const Declared& declared, const Choice& loss_scale, co
 // The bits of the window's stages that a subject claims to compute as kernels/arithmetic.md writes them, from the bits
 // they read. Nothing where the claim is missing, or a constant may be either of two floats.
 
-/// fp32 [1, 1], from the norm: of a clip by norm.
-Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm);
+/// fp32 [1, 1], from the norm: of a clip by norm at step t.
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm, std::int64_t step);
 /// At step t of the schedule: the new gradient or the new parameter, as oracle::decayed.
 Prediction predicted_decayed(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
                              const Matrix<float>& gradient, const Matrix<float>& parameter);

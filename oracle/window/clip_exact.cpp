@@ -36,8 +36,8 @@ T gradient_norm(const Choice& clip, const Tensors<T>& gradients) {
 template class GradientNorm<long double>;
 
 template <class T>
-T clip_coefficient(const Choice& clip, const T& norm) {
-  return clips_by_norm(clip) ? exact_of<T, ExactClip>("clip", clip.kind).coefficient(clip, norm) : T(1);
+T clip_coefficient(const Choice& clip, const T& norm, std::int64_t step) {
+  return clips_by_norm(clip) ? exact_of<T, ExactClip>("clip", clip.kind).coefficient(clip, norm, step) : T(1);
 }
 
 template <class T>
@@ -49,10 +49,10 @@ template Real gradient_norm<Real>(const Choice&, const Tensors<Real>&);
 template long double gradient_norm<long double>(const Choice&, const Tensors<long double>&);
 template Ball gradient_norm<Ball>(const Choice&, const Tensors<Ball>&);
 template ShortBall gradient_norm<ShortBall>(const Choice&, const Tensors<ShortBall>&);
-template Real clip_coefficient<Real>(const Choice&, const Real&);
-template long double clip_coefficient<long double>(const Choice&, const long double&);
-template Ball clip_coefficient<Ball>(const Choice&, const Ball&);
-template ShortBall clip_coefficient<ShortBall>(const Choice&, const ShortBall&);
+template Real clip_coefficient<Real>(const Choice&, const Real&, std::int64_t);
+template long double clip_coefficient<long double>(const Choice&, const long double&, std::int64_t);
+template Ball clip_coefficient<Ball>(const Choice&, const Ball&, std::int64_t);
+template ShortBall clip_coefficient<ShortBall>(const Choice&, const ShortBall&, std::int64_t);
 template Matrix<Real> clipped<Real>(const Choice&, const Real&, const Matrix<Real>&);
 template Matrix<long double> clipped<long double>(const Choice&, const long double&, const Matrix<long double>&);
 template Matrix<Ball> clipped<Ball>(const Choice&, const Ball&, const Matrix<Ball>&);

@@ -100,6 +100,19 @@ void with_batch_norm(Plan& plan, const std::string& statistics) {
   }
 }
 
+Case with_repeated_rows(Case c) {
+  const auto rows = static_cast<std::size_t>(first_row(c, 1));
+  for (auto& [name, tensor] : c.tensors) {
+    const bool by_row = has_rows(name);
+    if (!by_row) continue;
+    const std::size_t half = tensor.bytes.size() / 2;
+    if (tensor.shape.empty() || static_cast<std::size_t>(tensor.shape[0]) != 2 * rows) continue;
+    std::copy_n(tensor.bytes.begin(), half, tensor.bytes.begin() + static_cast<std::ptrdiff_t>(half));
+    tensor.drawing.reset();
+  }
+  return c;
+}
+
 Case without_recomputation(Case c) {
   c.execution.recompute = false;
   c.execution.recomputed.clear();

@@ -33,6 +33,8 @@ void columns_for_several_threads(Plan& plan);
 
 /// The case with one element of x replaced by its negative plus one: inputs that matter must change the bits.
 Case with_other_input(Case c);
+/// The case of two windows of one cut, the second of which sees the rows of the first.
+Case with_repeated_rows(Case c);
 /// The case whose activations are all kept for backward.
 Case without_recomputation(Case c);
 /// The case with each window's micro-batches rotated by one place, rows and all.

@@ -140,14 +140,15 @@ void clip_gradients(Walk& walk, std::map<std::string, Value>& gradients, bool un
   if (by_norm) {
     walk_norm(walk, gradients, unscaled);
     const Value norm = walk.input("clip", "in.norm", walk.left("norm", "norm"));
-    const Bits bits{[&] { return oracle::predicted_coefficient(walk.declared, clip, value_of(norm)); }};
-    coefficient =
-        !norm.known()
-            ? Value(walk.require_tap("clip", "coefficient"))
-            : walk.output(
-                  "clip", "coefficient",
-                  [&](const oracle::Declared& declared) { return oracle::coefficient(declared, clip, *norm.read()); },
-                  {}, bits);
+    const Bits bits{
+        [&] { return oracle::predicted_coefficient(walk.declared, clip, value_of(norm), walk.state.step); }};
+    coefficient = !norm.known() ? Value(walk.require_tap("clip", "coefficient"))
+                                : walk.output(
+                                      "clip", "coefficient",
+                                      [&](const oracle::Declared& declared) {
+                                        return oracle::coefficient(declared, clip, *norm.read(), walk.state.step);
+                                      },
+                                      {}, bits);
   }
   for (const std::string& p : walk.parameters) {
     Value& kept = gradients.at(p);

@@ -31,7 +31,7 @@ void clip_together(const Walk& walk, std::map<std::string, Value>& gradients) {
     Expected norm = oracle::norm(walk.declared, clip, read);
     // Elements outside this piece have known sums of whole windows, but not of single micro-batches.
     if (whole_window(walk.trace, walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
-    coefficient = oracle::coefficient(walk.declared, clip, norm);
+    coefficient = oracle::coefficient(walk.declared, clip, norm, walk.state.step);
   }
   for (auto& [p, gradient] : gradients) gradient = oracle::clipped(walk.declared, clip, coefficient, *gradient.read());
 }

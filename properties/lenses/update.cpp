@@ -9,6 +9,7 @@
 #include "oracle/case/sharding.hpp"
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {
@@ -84,8 +85,9 @@ struct ReadStep {
 
 /// What state tensor i's rule reads; what the parameter's rule does.
 template <class M, class Read>
-ReadStep<M> read_for_state(const ParameterStep& step, std::size_t i, Read read) {
+ReadStep<M> read_for_state(const oracle::OptimizerRules& rules, const ParameterStep& step, std::size_t i, Read read) {
   ReadStep<M> all{read(step.gradient), {}, std::vector<M>(i + 1), {}};
+  if (rules.state_reads_parameter(i)) all.parameter = read(step.parameter);
   all.before[i] = read(step.before[i]);
   for (std::size_t k = 0; k < i; ++k) all.after.push_back(read(step.after[k]));
   return all;
@@ -142,13 +144,13 @@ bool walk_state(Walk& walk, const std::string& p, ParameterStep& step, const ora
       all_known = all_known && begun;
     } else {
       const Bits bits{
-          [&] { return rules.predicted_state(i, setting, read_for_state<Floats>(step, i, floats).tensors()); }};
+          [&] { return rules.predicted_state(i, setting, read_for_state<Floats>(rules, step, i, floats).tensors()); }};
       const auto bound = [&](const oracle::Declared& declared) {
-        return rules.state(i, setting.asked(declared), read_for_state<Expected>(step, i, all_rows).tensors());
+        return rules.state(i, setting.asked(declared), read_for_state<Expected>(rules, step, i, all_rows).tensors());
       };
       const auto some_rows = [&](const oracle::Declared& declared, Eigen::Index first, Eigen::Index rows) {
         return rules.state(i, setting.asked(declared),
-                           read_for_state<Expected>(step, i, only_rows(first, rows)).tensors());
+                           read_for_state<Expected>(rules, step, i, only_rows(first, rows)).tensors());
       };
       after = walk.output("optimizer", name, bound, {}, bits, whole ? SomeRows() : some_rows);
     }

@@ -44,6 +44,7 @@ const std::vector<Rule>& rules() {
       {check_targets, {"$.model"}},
       {check_tokens, {"$.model"}},
       {check_positions, {"$.model"}},
+      {check_passes, {"$.model", "$.windows", "$.sequences", "$.recipe", "$.tensors.step"}},
   };
   return all;
 }

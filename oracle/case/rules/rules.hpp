@@ -1,5 +1,5 @@
 // The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
-// Defined in rules.cpp, kinds.cpp, tokens.cpp, model.cpp, pipeline.cpp, ranks.cpp, execution.cpp.
+// Defined in rules.cpp, kinds.cpp, passes.cpp, tokens.cpp, model.cpp, pipeline.cpp, ranks.cpp, execution.cpp.
 #pragma once
 
 #include "oracle/case/file/findings.hpp"
@@ -26,6 +26,7 @@ void check_sizes(const Case& c, Findings& findings);            // model, window
 void check_statistics(const Case& c, Findings& findings);       // model, windows
 void check_class_weights(const Case& c, Findings& findings);    // model
 void check_recipe(const Case& c, Findings& findings);           // what sections are sound
+void check_passes(const Case& c, Findings& findings);           // windows, what sections are sound
 void check_excluded(const Case& c, Findings& findings);         // model, recipe.weight_decay
 void check_tensor_shapes(const Case& c, Findings& findings);    // model, windows, precision, recipe.optimizer
 void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer

@@ -76,8 +76,9 @@ std::string backward_of(const Layer& layer, const std::string& output) {
 }
 
 std::string clip_of(const Case& c, const std::string& tensor) {
-  if (tensor == "coefficient") return "clip_coefficient";
-  return clips(c.recipe.clip) ? clip_steps(c.recipe.clip).operation : "";
+  if (!clips(c.recipe.clip)) return "";
+  const ClipSteps& steps = clip_steps(c.recipe.clip);
+  return tensor == "coefficient" ? steps.of_coefficient : steps.operation;
 }
 
 std::string without(const std::string& text, const std::string& start) {
@@ -170,7 +171,7 @@ std::vector<std::string> operations_reading(const Case& c, const TapName& name) 
     if (!input)
       return name.stage == StageName::clip && name.tensor == "coefficient" ? std::vector{clip_of(c, "")}
                                                                            : std::vector<std::string>{};
-    return {name.stage == StageName::clip && name.tensor == "in.norm" ? "clip_coefficient"
+    return {name.stage == StageName::clip && name.tensor == "in.norm" ? clip_of(c, "coefficient")
                                                                       : of_window_stage(c, name, "")};
   }
   const Part part = part_of(c, without(without(name.tensor, "in."), "d."));

@@ -138,20 +138,6 @@ void shape(Plan& plan) {
   plan.normalisation = Normalisation::window_items;
 }
 
-/// Both windows see the rows of the first.
-Case with_repeated_rows(Case c) {
-  const auto rows = static_cast<std::size_t>(first_row(c, 1));
-  for (auto& [name, tensor] : c.tensors) {
-    const bool by_row = has_rows(name);
-    if (!by_row) continue;
-    const std::size_t half = tensor.bytes.size() / 2;
-    if (tensor.shape.empty() || static_cast<std::size_t>(tensor.shape[0]) != 2 * rows) continue;
-    std::copy_n(tensor.bytes.begin(), half, tensor.bytes.begin() + static_cast<std::ptrdiff_t>(half));
-    tensor.drawing.reset();
-  }
-  return c;
-}
-
 /// The gradients of both windows, where both were tapped.
 void require_same_gradients(Outcome& outcome, const Case& c, const Trace& trace) {
   for (const std::string& parameter : parameters_of(c.model)) {

@@ -96,7 +96,7 @@ std::map<std::string, Rule> stages() {
       {"one-norm", rule([=](const Setting& s) {
          return oracle::norm(subject(s), norm1, {{"g", g(s)}});
        })},
-      {"coefficient", rule([=](const Setting& s) { return coefficient(subject(s), norm2, one(3, s)); })},
+      {"coefficient", rule([=](const Setting& s) { return coefficient(subject(s), norm2, one(3, s), 0); })},
       {"clipped by norm", rule([=](const Setting& s) { return clipped(subject(s), norm2, one(0.3, s), g(s)); })},
       {"clipped by value", rule([=](const Setting& s) { return clipped(subject(s), value, {}, g(s)); })},
       {"l2", rule([=](const Setting& s) { return decayed(subject(s), l2, 0.1L, g(s), p(s)); })},

@@ -43,7 +43,7 @@ TEST(Undecided, StaysSoThroughAReplayedRelu) {
 TEST(Undecided, StaysSoThroughBothClips) {
   const Choice by_value{"value", {{"max_value", Decimal{"0.25"}}}};
 
-  EXPECT_FALSE(decided({0, coefficient(subject, by_norm(), scalar(8, infinite)).e(0, 0)}));
+  EXPECT_FALSE(decided({0, coefficient(subject, by_norm(), scalar(8, infinite), 0).e(0, 0)}));
   EXPECT_FALSE(decided({0, clipped(subject, by_value, scalar(1), scalar(8, infinite)).e(0, 0)}));
   EXPECT_EQ(static_cast<double>(clipped(subject, by_value, scalar(1), scalar(8, 1)).v(0, 0)), 0.25);
 }
@@ -96,7 +96,7 @@ TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
   const Expected infinity = scalar(-INFINITY);
 
   const Expected n = norm(subject, by_norm(), {{"g", infinity}});
-  const Expected c = coefficient(subject, by_norm(), n);
+  const Expected c = coefficient(subject, by_norm(), n, 0);
 
   EXPECT_TRUE(std::isinf(n.v(0, 0)));
   EXPECT_EQ(static_cast<double>(c.v(0, 0)), 0);

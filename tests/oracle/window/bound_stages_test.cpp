@@ -39,7 +39,7 @@ TEST(BoundNorm, HoldsTheTwoNormInAnyOrder) {
     worst.hold(norm(subject, clip, {{"a", exactly(a)}, {"b", exactly(b)}}), Matrix<float>::Constant(1, 1, got));
     const float ratio = 0.7f / (got + 1e-6f), coefficient_got = ratio > 1 ? 1.0f : ratio;
     const Expected tapped = exactly(Matrix<float>::Constant(1, 1, got));
-    coefficients.hold(coefficient(subject, clip, tapped), Matrix<float>::Constant(1, 1, coefficient_got));
+    coefficients.hold(coefficient(subject, clip, tapped, 0), Matrix<float>::Constant(1, 1, coefficient_got));
   }
   worst.expect_sound("two-norm");
   coefficients.expect_sound("clip coefficient");
@@ -67,13 +67,13 @@ TEST(BoundNorm, IsNonFiniteForANonFiniteGradient) {
 }
 
 TEST(ClipCoefficient, IsExactlyOneWellInsideTheLimit) {
-  const Expected c = coefficient(undeclared(), global_norm("2", "1"), scalar(0.5L, 0.1));
+  const Expected c = coefficient(undeclared(), global_norm("2", "1"), scalar(0.5L, 0.1), 0);
   EXPECT_EQ(static_cast<double>(c.v(0, 0)), 1);
   EXPECT_EQ(c.e(0, 0), 0);
 }
 
 TEST(ClipCoefficient, StaysInItsRangeWhereTheNormMayBeZero) {
-  const Expected c = coefficient(undeclared(), global_norm("2", "1e-3"), scalar(0.001L, 0.01));
+  const Expected c = coefficient(undeclared(), global_norm("2", "1e-3"), scalar(0.001L, 0.01), 0);
   EXPECT_LE(c.e(0, 0), 1);
 }
 

@@ -88,7 +88,7 @@ TEST(ExactClip, LetsNanWinInEveryNorm) {
 
   for (const char* norm : {"1", "2", "inf"})
     EXPECT_TRUE(std::isnan(gradient_norm(global_norm("1", norm), Tensors<Wide>{{"a", row({1, nan, 9})}}))) << norm;
-  EXPECT_TRUE(std::isnan(clip_coefficient(global_norm("1", "2"), nan)));
+  EXPECT_TRUE(std::isnan(clip_coefficient(global_norm("1", "2"), nan, 0)));
 }
 
 TEST(ExactClip, ScalesDownOnly) {
