@@ -67,7 +67,8 @@ TEST(Sam, StandsBesideWhatKeepsItsPassesTogether) {
                     R"("weight_decay": {"kind": "l2", "lambda": 0.1}, "loss_scale": {"kind": "none"}, )" + sam),
             "$.recipe.weight_decay: \"l2\" beside the optimizer \"sam\", whose step takes several passes; \"none\"");
   EXPECT_EQ(
-      refused(windows, rows, R"("weight_decay": {"kind": "none"}, "loss_scale": {"kind": "dynamic"}, )" + sam),
+      refused(windows, rows,
+              R"("weight_decay": {"kind": "none"}, "loss_scale": {"kind": "dynamic", "initial": 8}, )" + sam),
       "$.recipe.loss_scale: \"dynamic\" beside the optimizer \"sam\", whose step takes several passes; \"none\" or "
       "\"static\": a pass that is skipped would make the next window a first one");
 }

@@ -92,10 +92,10 @@ TEST(ExactClip, LetsNanWinInEveryNorm) {
 }
 
 TEST(ExactClip, ScalesDownOnly) {
-  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2", "4"), 4), 0.25L);
-  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2"), 1), 1);
-  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2"), 0), 1);
-  EXPECT_EQ(clip_coefficient<Wide>(Choice{"none", {}}, 8), 1);
+  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2", "4"), 4, 0), 0.25L);
+  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2"), 1, 0), 1);
+  EXPECT_EQ(clip_coefficient<Wide>(global_norm("2", "2"), 0, 0), 1);
+  EXPECT_EQ(clip_coefficient<Wide>(Choice{"none", {}}, 8, 0), 1);
 }
 
 TEST(ExactClip, ClampsByValueOnBothSides) {
