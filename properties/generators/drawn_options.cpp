@@ -153,7 +153,7 @@ const std::vector<std::string>& gate_activations() { return kernel_words(*find_c
 const std::vector<std::string>& further_optimizers() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found;
-    for (const Contract* contract : contracts_of("optimizer"))
+    for (const Contract* contract : drawn_contracts_of("optimizer"))
       if (contract->kind != kinds::sgd && contract->kind != kinds::adam) found.push_back(contract->kind);
     return found;
   }();

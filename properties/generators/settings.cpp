@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view of_ranks = "ranks", of_items = "normalisation", trainable = "trainable";
 
-/// What it computes is stated.
-bool is_stated(const Contract& contract) { return !contract.opaque; }
+/// What it computes is stated, in one pass: a second pass over other rows than the first makes no case.
+bool is_stated(const Contract& contract) { return !contract.opaque && contract.passes == 1; }
 
 /// A list that is required has no value of its own that is worth drawing: what it says goes with the case.
 bool is_drawn(const Option& option) { return option.standard || option.type != OptionType::number_list; }
