@@ -5,7 +5,8 @@
 #include <optional>
 #include <tuple>
 
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/bug.hpp"
+#include "properties/diagnosis/explained.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
 
@@ -21,7 +22,7 @@ thread_local bool asked = true;
 thread_local const std::set<std::string>* only = nullptr;  // the suspects that are tried; nullptr: all
 
 struct Tried {
-  const Suspect* suspect;
+  const Bug* bug;
   Explained found;
   Suspicion suspicion;
   double tries = 1;
@@ -30,15 +31,15 @@ struct Tried {
   double unexplained() const { return std::max(1 - found.share, found.resolution); }
 };
 
-bool may_enter(const Suspect& suspect, const std::string& stage) {
-  if (only != nullptr && !only->contains(suspect.name)) return false;
-  const auto& stages = suspect.stages;
+bool may_enter(const Bug& bug, const std::string& stage) {
+  if (!bug.is_suspect() || (only != nullptr && !only->contains(bug.name))) return false;
+  const auto& stages = bug.stages;
   return stages.empty() || std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
 /// A factor that tells something was picked from a short list, and is no longer free.
 void name_factor(Tried& tried, const Evidence& evidence) {
-  if (!tried.suspect->fits_factor) return;
+  if (!tried.bug->fits_factor) return;
   const TapName at = tap_name_of(evidence.check.tap);
   Suspicion& s = tried.suspicion;
   s.factor = tried.found.factor;
@@ -76,13 +77,13 @@ std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const
   return others ? std::optional(std::move(some)) : std::nullopt;
 }
 
-Tried held_against(const Evidence& evidence, const Suspect& suspect, const Hypothesis& hypothesis) {
-  Tried one{&suspect,
-            explained_by(evidence.held, hypothesis.left, suspect.fits_factor, hypothesis.bounds),
+Tried held_against(const Evidence& evidence, const Bug& bug, const Hypothesis& hypothesis) {
+  Tried one{&bug,
+            explained_by(evidence.held, hypothesis.left, bug.fits_factor, hypothesis.bounds),
             {},
             hypothesis.tries,
             std::max(hypothesis.rivals, 1.0)};
-  one.suspicion.name = suspect.name;
+  one.suspicion.name = bug.name;
   one.suspicion.share = one.found.share;
   one.suspicion.parameters = hypothesis.parameters;
   one.suspicion.sentence = hypothesis.sentence;
@@ -91,14 +92,14 @@ Tried held_against(const Evidence& evidence, const Suspect& suspect, const Hypot
   return one;
 }
 
-/// The ways of a suspect that say something of the tensor that fails.
-std::vector<Hypothesis> ways_of(const Suspect& suspect, const Evidence& evidence) {
+/// The ways of a bug that say something of the tensor that fails.
+std::vector<Hypothesis> ways_of(const Bug& bug, const Evidence& evidence) {
   std::vector<Hypothesis> ways;
-  if (suspect.ways != nullptr) {
-    ways = suspect.ways(evidence);
+  if (bug.hypotheses != nullptr) {
+    ways = bug.hypotheses(evidence);
   } else {
-    Hypothesis one{{}, suspect.sentence, suspect.formula, suspect.parameters};
-    for (const HeldTensor& held : evidence.held) one.left.push_back(suspect.left(evidence, held));
+    Hypothesis one{{}, bug.sentence, bug.formula, bug.parameters};
+    for (const HeldTensor& held : evidence.held) one.left.push_back(bug.left(evidence, held));
     ways.push_back(std::move(one));
   }
   std::erase_if(ways, [&](const Hypothesis& way) { return !says_something(evidence, way); });
@@ -108,18 +109,17 @@ std::vector<Hypothesis> ways_of(const Suspect& suspect, const Evidence& evidence
   return ways;
 }
 
-/// The suspects, with one formula or with many ways, that chance does not explain, after `known` ones.
+/// The bugs, with one formula or with many ways, that chance does not explain, after `known` ones.
 std::vector<Tried> likely(const Evidence& evidence, std::vector<Tried> known, bool many_ways) {
   std::vector<Tried> all;
   std::vector<bool> failing;
   for (const HeldTensor& held : evidence.held) failing.push_back(fails(held));
-  for (const Suspect* suspect : suspects()) {
-    if ((suspect->ways != nullptr) != many_ways || !may_enter(*suspect, tap_name_of(evidence.check.tap).stage))
-      continue;
-    for (const Hypothesis& way : ways_of(*suspect, evidence)) {
-      all.push_back(held_against(evidence, *suspect, way));
+  for (const Bug* bug : bugs()) {
+    if ((bug->hypotheses != nullptr) != many_ways || !may_enter(*bug, tap_name_of(evidence.check.tap).stage)) continue;
+    for (const Hypothesis& way : ways_of(*bug, evidence)) {
+      all.push_back(held_against(evidence, *bug, way));
       if (!many_ways || all.back().found.within) continue;
-      if (const auto some = where_it_fails(failing, way)) all.back() = held_against(evidence, *suspect, *some);
+      if (const auto some = where_it_fails(failing, way)) all.back() = held_against(evidence, *bug, *some);
     }
   }
   const auto count = static_cast<double>(all.size());

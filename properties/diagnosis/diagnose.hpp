@@ -13,7 +13,7 @@ namespace tally {
 
 /// What the first failing check looks like, the likeliest first: a few, and every name that is as good as the first. A
 /// suspect is listed only if it says what the failing tensor and all others of its kind hold, to within their rounding
-/// (suspect.hpp), and chance would do as well in less than one of a thousand diagnoses, over all suspects tried. Ranked
+/// (explained.hpp), and chance would do as well in less than one of a thousand diagnoses, over all suspects tried. Ranked
 /// by what it leaves unexplained, as far as rounding lets it be told; then fewer fitted numbers; then by name. Empty
 /// when nothing fails, nothing fits, or the failing check has no tensor in this trace; a stage that left no tensor
 /// gives the suspect stage-not-run.

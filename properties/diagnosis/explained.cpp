@@ -1,4 +1,6 @@
 // How well a formula explains an error, against chance, and factors that are known bugs.
+#include "properties/diagnosis/explained.hpp"
+
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
@@ -7,7 +9,6 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/format.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "properties/judge/verdict.hpp"
 
 namespace tally {

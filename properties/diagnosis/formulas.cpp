@@ -7,7 +7,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/graph/stage.hpp"
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/settings.hpp"
 #include "properties/judge/loss_inputs.hpp"
 
 namespace tally {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "oracle/case/contract.hpp"
 #include "properties/diagnosis/evidence.hpp"
-#include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
 

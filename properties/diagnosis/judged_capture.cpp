@@ -14,7 +14,7 @@
 #include "oracle/exact/answer.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/restatement.hpp"
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/settings.hpp"
 #include "properties/judge/bound_terms.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"

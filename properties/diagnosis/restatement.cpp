@@ -11,33 +11,16 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/graph/stage.hpp"
-#include "oracle/registered_files.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {
-namespace {
-std::map<std::string, Restatement, std::less<>>& known() {
-  static std::map<std::string, Restatement, std::less<>> all;
-  return all;
-}
-}  // namespace
 
-RegisterRestatement::RegisterRestatement(Restatement restatement, std::source_location at) {
-  note_registered(at);
-  known().emplace(restatement.name, std::move(restatement));
-}
-
-std::vector<const Restatement*> restatements() {
-  std::vector<const Restatement*> all;
-  for (const auto& [name, restatement] : known()) all.push_back(&restatement);
-  return all;
-}
-
-const Restatement* find_restatement(std::string_view name) {
-  const auto found = known().find(name);
-  return found == known().end() ? nullptr : &found->second;
+std::int64_t steps_before(const Case& c) {
+  const auto step = c.tensors.find("step");
+  return step == c.tensors.end() ? 0 : step->second.integer(0);
 }
 
 int regrouped_window(const Case& c, int window, int micro_batch) {
@@ -223,17 +206,18 @@ bool small_enough_to_restate(const Case& c, const Trace& trace) {
 std::vector<Suspicion> restated_causes(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
   if (std::none_of(checks.begin(), checks.end(), fails_somehow)) return {};
   std::vector<Cause> causes;
-  for (const Restatement* restatement : restatements()) {
-    std::vector<Restated> ways = restatement->ways(c, trace);
+  for (const Bug* bug : bugs()) {
+    if (bug->restated == nullptr) continue;
+    std::vector<Restated> ways = bug->restated(c, trace);
     std::stable_sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.changed < b.changed; });
     const auto found = std::find_if(ways.begin(), ways.end(),
                                     [&](const Restated& way) { return is_the_cause(c, trace, way, checks); });
     if (found == ways.end()) continue;
     Suspicion named;
-    named.name = restatement->name;
+    named.name = bug->name;
     named.share = 1;
-    named.sentence = found->sentence.empty() ? restatement->sentence : found->sentence;
-    named.formula = found->formula.empty() ? restatement->formula : found->formula;
+    named.sentence = found->sentence.empty() ? bug->sentence : found->sentence;
+    named.formula = found->formula.empty() ? bug->formula : found->formula;
     causes.push_back({found->changed, std::move(named)});
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.changed < b.changed; });

@@ -1,49 +1,17 @@
 // A restatement: what a loop may do in place of what its case says; a failed capture judged again under each.
 #pragma once
 
-#include <functional>
-#include <source_location>
-#include <string>
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
-#include "properties/lenses/loop_deviation.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
 
-// A restatement: what a loop may do in place of what its case says, as another recipe for the same trace. Where the case
-// fails and a restatement of it passes inside all its bounds, that is the cause, however few taps there are. One file an
-// idea; it registers itself. It bears the name of the suspect that says the same of a stage's own bits.
-
-/// One way to state it.
-struct Restated {
-  std::function<void(Case& c)> change = {};  // the recipe, where a case can say it
-  LoopDeviation deviation = {};              // and what no case can
-  bool steps_each_micro_batch = false;       // every micro-batch is a window of its own (restatement.hpp)
-  /// How many numbers and rules differ from the stated ones. The smallest of several comes first.
-  int changed = 1;
-  std::string sentence = {}, formula = {};  // where the restatement's own do not say it
-};
-
-struct Restatement {
-  std::string name;
-  std::string sentence;  // what the loop does, for people
-  std::string formula;
-  std::string remedy = {};  // as that of a suspect; empty where the suspect of that name has it
-  /// Those that differ from the case; `trace` is there for its claims.
-  std::vector<Restated> (*ways)(const Case& c, const Trace& trace) = nullptr;
-};
-
-struct RegisterRestatement {
-  explicit RegisterRestatement(Restatement restatement, std::source_location at = std::source_location::current());
-};
-
-/// All of them, sorted by name.
-std::vector<const Restatement*> restatements();
-const Restatement* find_restatement(std::string_view name);
+/// Steps taken before the case begins.
+std::int64_t steps_before(const Case& c);
 
 // A trace read as that of a loop that takes a step after every micro-batch.
 

@@ -13,8 +13,8 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/exact/exact.hpp"
 #include "oracle/graph/stage.hpp"
-#include "properties/diagnosis/restatement.hpp"
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/bug.hpp"
+#include "properties/diagnosis/explained.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
 
@@ -163,10 +163,10 @@ std::vector<std::string> calls_of(const std::string& stage) {
   return {"step"};
 }
 
-std::vector<std::string> calls_of(const Suspect* suspect, const std::string& failing_stage) {
-  if (suspect == nullptr) return calls_of(failing_stage);
-  if (!suspect->call.empty()) return {suspect->call};
-  const auto& stages = suspect->stages;
+std::vector<std::string> calls_of(const Bug* bug, const std::string& failing_stage) {
+  if (bug == nullptr) return calls_of(failing_stage);
+  if (!bug->call.empty()) return {bug->call};
+  const auto& stages = bug->stages;
   const bool enters = stages.empty() || std::find(stages.begin(), stages.end(), failing_stage) != stages.end();
   return calls_of(enters ? failing_stage : stages.front());
 }
@@ -176,8 +176,8 @@ std::vector<std::string> calls_of(const Suspect* suspect, const std::string& fai
 std::optional<CodePlace> faulty_call(const JudgedCapture& judged, const std::map<std::string, CodePlace>& places) {
   const TensorCheck* failure = first_failure(judged.checks);
   if (failure == nullptr) return std::nullopt;
-  const Suspect* suspect = judged.suspects.empty() ? nullptr : find_suspect(judged.suspects.front().name);
-  for (const std::string& call : calls_of(suspect, tap_name_of(failure->tap).stage)) {
+  const Bug* bug = judged.suspects.empty() ? nullptr : find_bug(judged.suspects.front().name);
+  for (const std::string& call : calls_of(bug, tap_name_of(failure->tap).stage)) {
     const auto found = places.find(call);
     if (found != places.end()) return found->second;
   }
@@ -188,9 +188,8 @@ namespace {
 
 /// With a {letter} wherever a count may stand.
 std::string written(std::string_view name) {
-  if (const Suspect* suspect = find_suspect(name)) return suspect->remedy;
-  const Restatement* restatement = find_restatement(name);
-  return restatement == nullptr ? "" : restatement->remedy;
+  const Bug* bug = find_bug(name);
+  return bug == nullptr ? "" : bug->remedy;
 }
 
 std::string count_in_text(long double value) {

@@ -18,7 +18,7 @@ namespace tally {
 // What a failing check says, as one sentence.
 
 /// A relation's own message; else the tensor, the element, what was expected and came, and what the bound is made of.
-/// `ratio`: what got / expected tells (suspect.hpp), or empty.
+/// `ratio`: what got / expected tells (explained.hpp), or empty.
 std::string sentence_of(const TensorCheck& check, const std::string& ratio);
 
 /// "w0/m0/loss/d.y[2, 0] (row 1)": the tensor and its worst element.
@@ -40,7 +40,7 @@ std::string words_of_tap(const TapName& name);
 /// fails or the place is not known.
 std::optional<CodePlace> faulty_call(const JudgedCapture& judged, const std::map<std::string, CodePlace>& places);
 
-// What to change in the loop where it looks like a known bug: the remedy of a suspect, or of a restatement.
+// What to change in the loop where it looks like a known bug: its remedy.
 
 /// In the letters of the formulas: n_k items of the micro-batch, N of the window, K micro-batches. Empty for a name that
 /// is none.

@@ -12,7 +12,7 @@
 #include "kernels/trace/stage_group.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/explained.hpp"
 #include "properties/judge/bound_terms.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"

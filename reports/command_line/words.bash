@@ -38,7 +38,7 @@ usage() {  # what the launcher says of itself, and what a program says that is b
 
 explained_names() {  # of laws, faults and what a failure may look like, as their files register them
   find "$home"/properties/{laws,faults,diagnosis} \( -name '*.cpp' -o -name '*.cu' \) -exec awk '
-    /const Register(Law|Fault|Suspect|Restatement) /{ open = 1 }
+    /const Register(Law|Fault|Bug) /{ open = 1 }
     open && match($0, /\.name = "[^"]+"/) { print substr($0, RSTART + 9, RLENGTH - 10); open = 0 }' {} + 2>/dev/null | LC_ALL=C sort -u
 }
 

@@ -134,6 +134,7 @@ RUNS = {  # sample: what is run, what it says with the sample
     "law": (always("verify", "--subject", "host", "--law", "two_runs_agree", "--precision", "fp32", "--cases", "3",
                    "--no-training", "--processes", "1"), "two_runs_agree"),
     "fault": (always("faults", "decay-forgotten", "--subject", "host", "--processes", "1"), "right first stage: 1 of 1"),
+    "bug": (always("explain", "schedule-doubled"), "restatement schedule-doubled: the schedule steps twice a window"),
     "command": (always("greet", "reader"), "hello, reader"),
 }
 

@@ -33,10 +33,10 @@ touch "$project/reports/command_line/lab/commands/measure.cpp"
 refuses measrue ", measure, "
 
 # Names that can be explained stand in the sources: a near miss is answered, what may be a case is not.
-mkdir -p "$project"/properties/{laws,faults/loss,diagnosis/suspects}
+mkdir -p "$project"/properties/{laws,faults/loss,diagnosis/bugs}
 printf 'const RegisterLaw registered{{\n    .name = "sums_agree",\n' >"$project/properties/laws/sums_agree.cpp"
 printf '    .name = "no record",\nconst RegisterFault registered{{\n    .name = "last-only",\n' >"$project/properties/faults/loss/last.cu"
-printf 'const RegisterSuspect registered_one{{\n    .name = "one-left-out",\n    .name = "of its option"\n' >"$project/properties/diagnosis/suspects/one.cpp"
+printf 'const RegisterBug registered_one{{\n    .name = "one-left-out",\n    .name = "of its option"\n' >"$project/properties/diagnosis/bugs/one.cpp"
 explains_not() {  # NAMES WORD…: the nearest names
   launch --no-cuda explain "${@:2}"
   expect_status $? 2

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/explained.hpp"
 #include "properties/diagnosis/vary/causes.hpp"
 
 namespace tally {

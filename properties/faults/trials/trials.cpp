@@ -12,8 +12,8 @@
 #include "kernels/trace/stage_group.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/diagnose.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/fault.hpp"
 #include "reports/record/packed.hpp"
@@ -121,7 +121,7 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.suspects = caught->suspects;
       add_what_other_cases_say(record, *law, storage, seeded);
       if (!record.suspects.empty()) {
-        const Suspect* first = find_suspect(record.suspects.front().name);
+        const Bug* first = find_bug(record.suspects.front().name);
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);
       }
       return record;

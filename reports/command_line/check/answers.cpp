@@ -6,9 +6,8 @@
 #include <map>
 
 #include "oracle/registered_files.hpp"
-#include "properties/diagnosis/restatement.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/sentences.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/vary/causes.hpp"
 
 namespace tally::command_line {
@@ -19,45 +18,41 @@ std::map<int, Explained>& kinds() {
   return all;
 }
 
-template <class Record>
-std::vector<std::string> names_of(const std::vector<const Record*>& records) {
+std::vector<std::string> names_of_bugs() {
   std::vector<std::string> names;
-  for (const Record* record : records) names.push_back(record->name);
+  for (const Bug* bug : bugs()) names.push_back(bug->name);
   return names;
 }
 
-/// Its formula with what the letters in it mean, and what to change.
-void print_formula(const std::string& name, const std::string& formula) {
+/// Its sentence, its formula with what the letters in it mean, and what to change.
+void print_bug(const std::string& as, const Bug& bug) {
+  const std::string& formula = bug.formula;
   const bool counts = formula.find_first_of("SKN") != std::string::npos || formula.find("_k") != std::string::npos;
-  std::cout << "formula: " << formula << "\n"
+  std::cout << as << " " << bug.name << ": " << bug.sentence << "\n"
+            << "formula: " << formula << "\n"
             << (counts
                     ? "letters: S the loss scale; N the window's items, n_k those of micro-batch k, K micro-batches; "
                       "A the accumulated gradient, s_k that of micro-batch k\n"
                     : "")
-            << "what to change: " << remedy_of(name) << "\n";
+            << "what to change: " << remedy_of(bug.name) << "\n";
 }
 
-bool explain_suspect(const std::string& name) {
-  const Suspect* suspect = find_suspect(name);
-  if (suspect == nullptr) return false;
-  std::cout << "suspect " << suspect->name << ": " << suspect->sentence << "\n";
-  print_formula(name, suspect->formula);
-  std::cout << "may enter at: " << (suspect->stages.empty() ? "any stage" : listed_or_none(suspect->stages)) << "\n"
-            << "stands for the faults: " << listed_or_none(suspect->faults) << "\n";
+bool explain_bug(const std::string& name) {
+  const Bug* bug = find_bug(name);
+  if (bug == nullptr) return false;
+  if (bug->is_suspect()) {
+    print_bug("suspect", *bug);
+    std::cout << "may enter at: " << (bug->stages.empty() ? "any stage" : listed_or_none(bug->stages)) << "\n"
+              << "stands for the faults: " << listed_or_none(bug->faults) << "\n";
+  }
+  if (bug->restated != nullptr) {
+    print_bug("restatement", *bug);
+    std::cout << "named where a capture fails as its case states it, but passes inside all its bounds with this\n";
+  }
   return true;
 }
 
-bool explain_restatement(const std::string& name) {
-  const Restatement* restatement = find_restatement(name);
-  if (restatement == nullptr) return false;
-  std::cout << "restatement " << restatement->name << ": " << restatement->sentence << "\n";
-  print_formula(name, restatement->formula);
-  std::cout << "named where a capture fails as its case states it, but passes inside all its bounds with this\n";
-  return true;
-}
-
-const RegisterExplained registered_suspects({30, [] { return names_of(suspects()); }, explain_suspect});
-const RegisterExplained registered_restatements({40, [] { return names_of(restatements()); }, explain_restatement});
+const RegisterExplained registered_bugs({30, names_of_bugs, explain_bug});
 
 }  // namespace
 

@@ -3,8 +3,8 @@
 
 #include <iostream>
 
+#include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/sentences.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/lab/study.hpp"
 #include "reports/command_line/check/answers.hpp"
@@ -53,8 +53,8 @@ bool explain(const std::string& name) {
   const Fault* fault = find_fault(name);
   if (fault == nullptr) return false;
   std::vector<std::string> standing;
-  for (const Suspect* suspect : suspects())
-    if (stands_for(*suspect, fault->name)) standing.push_back(suspect->name);
+  for (const Bug* bug : bugs())
+    if (stands_for(*bug, fault->name)) standing.push_back(bug->name);
   std::cout << "fault " << fault->name << ", planted in " << fault->stage << ": " << fault->right << "  ->  "
             << fault->wrong << "\n"
             << "shows with: " << fault->condition << "\n"

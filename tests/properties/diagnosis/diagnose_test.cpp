@@ -7,8 +7,8 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/evidence.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/trials/trials.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/laws/law.hpp"
@@ -36,7 +36,7 @@ TEST(Diagnose, ATensorThatIsMostlyRightToBeZeroIsNotCalledCleared) {
   const Trace trace;
   const TensorCheck check;
   const Evidence nothing(c, trace, check);
-  const Suspect& cleared = *find_suspect("all-zero");
+  const Bug& cleared = *find_bug("all-zero");
   const TapName name = tap_name_of("w0/unscale/d.fc.weight");
 
   EXPECT_EQ(cleared.left(nothing, {name, Dtype::fp32, {0, 0, 0, 5}, {0, 0, 0, 0}}), std::nullopt);
@@ -55,7 +55,7 @@ TEST(Diagnose, AttentionThatDropsWeightsIsNotTriedAcrossSequences) {
     const Tensor& y = *trace.find(check.tap);
     for (std::size_t i = 0; i < y.elements(); ++i) right.push_back(y.value(i));
     evidence.held = {{tap_name_of(check.tap), Dtype::fp32, right, Values(right.size(), 1.0)}};
-    return find_suspect("packed-attention-crosses")->ways(evidence).size();
+    return find_bug("packed-attention-crosses")->hypotheses(evidence).size();
   };
   EXPECT_EQ(ways("0"), 1u);
   EXPECT_EQ(ways("0.5"), 0u);
@@ -71,7 +71,7 @@ std::optional<Values> with_a_tail_of_zeros(const Values& right) {
   Values got = right;
   std::fill(got.begin() + 2, got.end(), 0);
   evidence.held = {{tap_name_of(check.tap), Dtype::fp32, right, got}};
-  for (const Hypothesis& way : find_suspect("output-left-as")->ways(evidence))
+  for (const Hypothesis& way : find_bug("output-left-as")->hypotheses(evidence))
     if (way.sentence == "elements from 2 on are zero") return way.left.front();
   ADD_FAILURE() << "no such way";
   return std::nullopt;
@@ -120,7 +120,7 @@ TEST(Diagnose, AWrongSuspectDoesNotWinOnCrossedPairsOfOneTensor) {
 /// twenty found where they entered.
 TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
   std::set<std::string> claimed;
-  for (const Suspect* suspect : suspects()) claimed.insert(suspect->faults.begin(), suspect->faults.end());
+  for (const Bug* bug : bugs()) claimed.insert(bug->faults.begin(), bug->faults.end());
   CampaignOptions options;
   options.processes = 1;
   options.smallest_caught = false;
@@ -133,7 +133,7 @@ TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
     for (const Suspicion& s : record.suspects) {
       const Suspicion& first = record.suspects.front();
       const bool as_good = s.share == first.share && s.parameters == first.parameters;
-      found = found || (as_good && stands_for(*find_suspect(s.name), record.name));
+      found = found || (as_good && stands_for(*find_bug(s.name), record.name));
     }
     recognised += found;
     placed += record.right_stage;
@@ -201,17 +201,17 @@ TEST(Diagnose, AnErrorWithoutAFormulaHasNoSuspects) {
   EXPECT_TRUE(diagnose(c, trace, checks).empty()) << text_of(diagnose(c, trace, checks));
 }
 
-TEST(Suspects, StandForFaultsThatExistAndSayWhatTheyAre) {
+TEST(Bugs, StandForFaultsThatExistAndSayWhatTheyAre) {
   std::set<std::string> claimed;
-  for (const Suspect* suspect : suspects()) {
-    EXPECT_FALSE(suspect->sentence.empty()) << suspect->name;
-    EXPECT_FALSE(suspect->formula.empty()) << suspect->name;
-    for (const std::string& fault : suspect->faults) {
+  for (const Bug* bug : bugs()) {
+    EXPECT_FALSE(bug->sentence.empty()) << bug->name;
+    EXPECT_FALSE(bug->formula.empty()) << bug->name;
+    for (const std::string& fault : bug->faults) {
       const Fault* found = find_fault(fault);
-      ASSERT_NE(found, nullptr) << suspect->name << " stands for " << fault;
+      ASSERT_NE(found, nullptr) << bug->name << " stands for " << fault;
       EXPECT_TRUE(claimed.insert(fault).second) << fault << " has two suspects";
-      const auto& stages = suspect->stages;
-      EXPECT_NE(std::find(stages.begin(), stages.end(), found->stage), stages.end()) << suspect->name;
+      const auto& stages = bug->stages;
+      EXPECT_NE(std::find(stages.begin(), stages.end(), found->stage), stages.end()) << bug->name;
     }
   }
   EXPECT_FALSE(claimed.empty());

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "kernels/training_step/run/run.hpp"
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/judge/lens.hpp"
 #include "tests/kernels/small_case.hpp"
 
@@ -42,9 +42,7 @@ std::vector<Hypothesis> ways_of(const std::string& name, const std::string& stag
   check.tap = tap, check.lens = "local", check.stage = stage;
   Evidence evidence(c, trace, check);
   for (HeldTensor& held : evidence.held) std::ranges::fill(held.expected, right);
-  const auto all = suspects();
-  const auto suspect = std::ranges::find(all, name, [](const Suspect* each) { return each->name; });
-  return suspect == all.end() ? std::vector<Hypothesis>{} : (*suspect)->ways(evidence);
+  return find_bug(name)->hypotheses(evidence);
 }
 
 std::vector<std::optional<Values>> roots_of(double right) {

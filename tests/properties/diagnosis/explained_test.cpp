@@ -1,10 +1,10 @@
+#include "properties/diagnosis/explained.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
-
-#include "properties/diagnosis/suspect.hpp"
 
 namespace tally::explained_test {
 namespace {

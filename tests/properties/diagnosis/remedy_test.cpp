@@ -1,37 +1,22 @@
 #include <set>
 
-#include "properties/diagnosis/restatement.hpp"
+#include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/sentences.hpp"
-#include "properties/diagnosis/suspect.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::remedy_test {
 namespace {
 
-/// Every name that "looks like" can say.
-std::set<std::string> all_names() {
-  std::set<std::string> names;
-  for (const Suspect* suspect : suspects()) names.insert(suspect->name);
-  for (const Restatement* restatement : restatements()) names.insert(restatement->name);
-  return names;
-}
-
 TEST(Remedy, IsThereForEveryNameAndEndsWithoutAFullStop) {
-  ASSERT_FALSE(all_names().empty());
-  for (const std::string& name : all_names()) {
-    const std::string remedy = remedy_of(name);
-    EXPECT_FALSE(remedy.empty()) << name;
-    EXPECT_FALSE(remedy.ends_with('.')) << name;
-    EXPECT_EQ(remedy.find_first_of("{}"), std::string::npos) << name << ": " << remedy;
-    EXPECT_EQ(std::count(remedy.begin(), remedy.end(), '`') % 2, 0) << name << ": " << remedy;
+  ASSERT_FALSE(bugs().empty());
+  for (const Bug* bug : bugs()) {
+    const std::string remedy = remedy_of(bug->name);
+    EXPECT_FALSE(remedy.empty()) << bug->name;
+    EXPECT_FALSE(remedy.ends_with('.')) << bug->name;
+    EXPECT_EQ(remedy.find_first_of("{}"), std::string::npos) << bug->name << ": " << remedy;
+    EXPECT_EQ(std::count(remedy.begin(), remedy.end(), '`') % 2, 0) << bug->name << ": " << remedy;
   }
   EXPECT_EQ(remedy_of("no-such-bug"), "");
-}
-
-TEST(Remedy, IsStatedOnce) {
-  ASSERT_FALSE(restatements().empty());
-  for (const Restatement* restatement : restatements())
-    EXPECT_EQ(restatement->remedy.empty(), find_suspect(restatement->name) != nullptr) << restatement->name;
 }
 
 TEST(Remedy, SaysTheNumbersOfTheWindowAndMicroBatch) {
@@ -49,8 +34,8 @@ TEST(Remedy, SaysTheNumbersOfTheWindowAndMicroBatch) {
 
 TEST(Remedy, NamesACallThatARecorderMaySee) {
   const std::set<std::string> calls{"", "loss", "backward", "unscale", "clip", "step"};
-  ASSERT_FALSE(suspects().empty());
-  for (const Suspect* suspect : suspects()) EXPECT_TRUE(calls.contains(suspect->call)) << suspect->name;
+  ASSERT_FALSE(bugs().empty());
+  for (const Bug* bug : bugs()) EXPECT_TRUE(calls.contains(bug->call)) << bug->name;
 }
 
 }  // namespace

@@ -177,15 +177,6 @@ TEST(RestatedCauses, AreNotLookedForInALargeCapture) {
   EXPECT_FALSE(small_enough_to_restate(c, trace));
 }
 
-TEST(RestatedCauses, SayWhereTheyComeFrom) {
-  ASSERT_FALSE(restatements().empty());
-  for (const Restatement* each : restatements()) {
-    EXPECT_FALSE(each->sentence.empty() || each->formula.empty()) << each->name;
-    EXPECT_EQ(find_restatement(each->name), each);
-  }
-  EXPECT_EQ(find_restatement("none"), nullptr);
-}
-
 TEST(Regrouped, KeepsFirstInputsAndLastOutputs) {
   Case c = normal_case(1);
   c.windows = {{2, 3}, {1, 2, 2}};

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/explained.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 
