@@ -1,7 +1,6 @@
 // The registry of known bugs.
 #include "properties/diagnosis/bug.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "oracle/registered_files.hpp"
@@ -28,10 +27,6 @@ std::vector<const Bug*> bugs() {
 const Bug* find_bug(std::string_view name) {
   const auto found = registry().find(name);
   return found == registry().end() ? nullptr : &found->second;
-}
-
-bool stands_for(const Bug& bug, std::string_view fault) {
-  return std::ranges::find(bug.faults, fault) != bug.faults.end();
 }
 
 }  // namespace tally

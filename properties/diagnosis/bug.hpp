@@ -29,7 +29,6 @@ struct Restated {
 
 struct Bug {
   std::string name;
-  std::vector<std::string> faults = {};  // the seeded faults it stands for; those of one formula share a bug
   std::vector<std::string> stages = {};  // where it may enter; empty: anywhere
   std::string sentence;                  // what it does, for people
   std::string formula;                   // "c = S / (K n_k)"
@@ -60,7 +59,5 @@ struct RegisterBug {
 /// All known bugs, sorted by name.
 std::vector<const Bug*> bugs();
 const Bug* find_bug(std::string_view name);
-/// Whether the bug stands for this fault.
-bool stands_for(const Bug& bug, std::string_view fault);
 
 }  // namespace tally

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "oracle/registered_files.hpp"
+#include "properties/diagnosis/bug.hpp"
 
 namespace tally {
 namespace {
@@ -31,6 +32,8 @@ const Fault* find_fault(std::string_view name) {
   const auto found = registry().find(name);
   return found == registry().end() ? nullptr : &found->second;
 }
+
+const Bug* bug_of(const Fault& fault) { return find_bug(fault.bug.empty() ? fault.name : fault.bug); }
 
 namespace {
 

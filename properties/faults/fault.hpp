@@ -12,12 +12,16 @@
 
 namespace tally {
 
+struct Bug;
+
 // A seeded bug: one stage of the training step, or one kernel, replaced. Faults live in a library of their own; the
-// shipped kernels never contain one. One file a fault; it registers itself.
+// shipped kernels never contain one. One file a fault; it registers itself. Its code is independent of its bug's
+// formula: the trials, which ask whether the diagnosis names the fault, would otherwise compare a formula with itself.
 
 /// A row of the catalogue, and how to install it.
 struct Fault {
   std::string name;               // "mean-of-means"
+  std::string bug = {};           // the known bug that it plants, where that bears another name; or "none"
   std::string stage;              // where the local lens must find it
   std::string right, wrong;       // formulas
   std::string condition;          // when it shows
@@ -35,6 +39,8 @@ struct RegisterFault {
 /// All faults, sorted by name.
 std::vector<const Fault*> faults();
 const Fault* find_fault(std::string_view name);
+/// The known bug that it plants; nullptr where the diagnosis knows none.
+const Bug* bug_of(const Fault& fault);
 
 // How much of a seeded bug is planted: at 1 it is as it was shipped, at 0 it is not there. A fault's *knob* says what a
 // magnitude between them scales:

@@ -19,6 +19,13 @@ std::vector<std::string> faults_of(std::string_view law) {
   return names;
 }
 
+std::vector<std::string> faults_planting(std::string_view bug) {
+  std::vector<std::string> names;
+  for (const FaultName& fault : fault_names())
+    if (fault.bug == bug) names.push_back(fault.name);
+  return names;
+}
+
 std::vector<std::string> broken_laws() {
   std::set<std::string> names;
   for (const FaultName& fault : fault_names()) names.insert(fault.laws.begin(), fault.laws.end());

@@ -16,6 +16,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "accumulate-not-run",
+    .bug = "stage-not-run",
     .stage = "accumulate",
     .right = "A += s_k",
     .wrong = "nothing after the first, no tap",

@@ -159,6 +159,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "zero-grad-inside-loop",
+    .bug = "last-only",
     .stage = "accumulate",
     .right = "clear once a window",
     .wrong = "clear at every micro-batch",

@@ -82,6 +82,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "overwrite-not-add",
+    .bug = "last-only",
     .stage = "accumulate",
     .right = "A += s_k",
     .wrong = "A = s_k",

@@ -184,6 +184,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "attention-scale-missing",
+    .bug = "option-taken-as",
     .stage = "forward",
     .right = "t = q . k / sqrt(d)",
     .wrong = "t = q . k",
@@ -243,6 +244,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "scale-missing-in-backward",
+    .bug = "option-taken-as",
     .stage = "backward",
     .right = "dq = s dS k, with the scores of forward",
     .wrong = "s = 1",

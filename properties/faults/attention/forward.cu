@@ -62,6 +62,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "causal-one-off",
+    .bug = "option-taken-as",
     .stage = "forward",
     .right = "row i sees the keys j <= i",
     .wrong = "row i sees the keys j <= i + 1",

@@ -14,6 +14,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "clip-not-run",
+    .bug = "stage-not-run",
     .stage = "clip",
     .right = "g min(1, c / (norm + eps))",
     .wrong = "nothing, no tap",

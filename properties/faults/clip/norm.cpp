@@ -14,6 +14,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "norm-not-run",
+    .bug = "stage-not-run",
     .stage = "norm",
     .right = "norm = √ Σ g²",
     .wrong = "nothing, no tap",

@@ -165,6 +165,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "running-stats-not-run",
+    .bug = "stage-not-run",
     .stage = "running_stats",
     .right = "one update a micro-batch or window",
     .wrong = "nothing after the first micro-batch, no tap",
@@ -189,6 +190,7 @@ void running_stats(Run& run) {
 
 const RegisterFault registered{{
     .name = "bn-double-update-recompute",
+    .bug = "statistics-moved-twice",
     .stage = "running_stats",
     .right = "one update a micro-batch",
     .wrong = "two, when the forward pass is run again",

@@ -138,6 +138,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "lost-atomic-add",
+    .bug = "one-addend-lost",
     .stage = "backward",
     .right = "every addend once",
     .wrong = "one addend of one element lost",

@@ -106,6 +106,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "cast-cache-without-gradient",
+    .bug = "no-weight-gradient",
     .stage = "backward",
     .right = "dW = dyᵀ x",
     .wrong = "dW = 0",

@@ -18,6 +18,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "forward-not-run",
+    .bug = "stage-not-run",
     .stage = "forward",
     .right = "y_k",
     .wrong = "the last micro-batch's, no tap",
@@ -42,6 +43,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "backward-not-run",
+    .bug = "stage-not-run",
     .stage = "backward",
     .right = "s_k",
     .wrong = "the last micro-batch's, no tap",
@@ -70,6 +72,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "grid-limit-without-stride",
+    .bug = "rows-never-written",
     .stage = "forward",
     .right = "for (i = block; i < rows; i += blocks)",
     .wrong = "if (block < rows)",

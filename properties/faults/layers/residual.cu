@@ -35,6 +35,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "residual-not-added",
+    .bug = "addend-left-out",
     .stage = "forward",
     .right = "y = x_0 + x_1 + …",
     .wrong = "y = the last input",
@@ -99,6 +100,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "residual-gradient-dropped",
+    .bug = "addend-left-out",
     .stage = "fork",
     .right = "d + norm'(dy)",
     .wrong = "norm'(dy)",
@@ -145,6 +147,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "fork-added-twice",
+    .bug = "addend-left-out",
     .stage = "fork",
     .right = "what each reader gives, once",
     .wrong = "what the last reader but one gives, twice",
@@ -188,6 +191,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "fork-reader-dropped",
+    .bug = "addend-left-out",
     .stage = "fork",
     .right = "the sum of what all readers give",
     .wrong = "what the first reader gives, alone",

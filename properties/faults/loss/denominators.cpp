@@ -149,6 +149,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "denominator-kwarg-dropped",
+    .bug = "own-items",
     .stage = "loss",
     .right = "Σ s_k / N",
     .wrong = "Σ s_k / n_k",
@@ -179,6 +180,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "denominator-skipped-branch",
+    .bug = "own-items",
     .stage = "loss",
     .right = "Σ s_k / N",
     .wrong = "Σ s_k / n_k",

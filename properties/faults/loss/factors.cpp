@@ -16,6 +16,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "loss-not-run",
+    .bug = "stage-not-run",
     .stage = "loss",
     .right = "dy_k",
     .wrong = "the last micro-batch's, no tap",

@@ -98,6 +98,7 @@ void loss(Run& run) {
 
 const RegisterFault registered{{
     .name = "class-weights-ignored",
+    .bug = "option-taken-as",
     .stage = "loss",
     .right = "w[target] · nll",
     .wrong = "nll",
@@ -230,6 +231,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "z-loss-never-flows",
+    .bug = "option-taken-as",
     .stage = "loss",
     .right = "∇ main + ∇ z-loss",
     .wrong = "∇ main",

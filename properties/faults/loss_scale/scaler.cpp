@@ -15,6 +15,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "scaler-not-run",
+    .bug = "stage-not-run",
     .stage = "scaler",
     .right = "scale and counter after the window",
     .wrong = "nothing, no tap",
@@ -138,6 +139,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "unscale-not-run",
+    .bug = "stage-not-run",
     .stage = "unscale",
     .right = "g = A / S",
     .wrong = "nothing, no tap",

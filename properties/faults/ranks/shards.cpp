@@ -158,6 +158,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "shard-reset-at-every-boundary",
+    .bug = "last-only",
     .stage = "accumulate",
     .right = "a piece adds up all micro-batches",
     .wrong = "the last one alone",
@@ -195,6 +196,7 @@ void gather_updated(Run& run) {
 
 const RegisterFault registered{{
     .name = "updated-shard-not-gathered",
+    .bug = "none",  // the one of this name is told by the step of a rank that taps no gathering
     .stage = "gather_updated",
     .right = "every rank has all updated parameters",
     .wrong = "each keeps its own update, and the others as they were",

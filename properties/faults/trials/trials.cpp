@@ -121,8 +121,8 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.suspects = caught->suspects;
       add_what_other_cases_say(record, *law, storage, seeded);
       if (!record.suspects.empty()) {
-        const Bug* first = find_bug(record.suspects.front().name);
-        record.right_suspect = first != nullptr && stands_for(*first, fault.name);
+        const Bug* planted = bug_of(fault);
+        record.right_suspect = planted != nullptr && planted->name == record.suspects.front().name;
       }
       return record;
     }

@@ -10,6 +10,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "decay-not-run",
+    .bug = "stage-not-run",
     .stage = "decay",
     .right = "g + λ p, or p (1 - lr λ)",
     .wrong = "nothing, no tap",
@@ -194,6 +195,7 @@ void decay(Run& run) {
 
 const RegisterFault registered{{
     .name = "wrapper-drops-decay",
+    .bug = "decay-left-out",
     .stage = "decay",
     .right = "g + λ p, or p (1 - lr λ)",
     .wrong = "g, p",

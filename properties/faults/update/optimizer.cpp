@@ -14,6 +14,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "optimizer-not-run",
+    .bug = "stage-not-run",
     .stage = "optimizer",
     .right = "p - lr step",
     .wrong = "nothing, no tap",

@@ -13,6 +13,7 @@ void nothing(Run&) {}
 
 const RegisterFault registered{{
     .name = "schedule-not-run",
+    .bug = "stage-not-run",
     .stage = "schedule",
     .right = "t + 1",
     .wrong = "nothing, no tap",

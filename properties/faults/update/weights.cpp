@@ -14,6 +14,7 @@ void sometimes(Run& run) {
 
 const RegisterFault registered{{
     .name = "cast-not-run",
+    .bug = "stage-not-run",
     .stage = "cast",
     .right = "w = cast(p) in every window",
     .wrong = "the first window's copy, no tap",

@@ -9,6 +9,7 @@
 #include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/sentences.hpp"
 #include "properties/diagnosis/vary/causes.hpp"
+#include "properties/faults/fault_names.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -43,7 +44,7 @@ bool explain_bug(const std::string& name) {
   if (bug->is_suspect()) {
     print_bug("suspect", *bug);
     std::cout << "may enter at: " << (bug->stages.empty() ? "any stage" : listed_or_none(bug->stages)) << "\n"
-              << "stands for the faults: " << listed_or_none(bug->faults) << "\n";
+              << "stands for the faults: " << listed_or_none(faults_planting(bug->name)) << "\n";
   }
   if (bug->restated != nullptr) {
     print_bug("restatement", *bug);

@@ -52,17 +52,15 @@ std::vector<std::string> names() {
 bool explain(const std::string& name) {
   const Fault* fault = find_fault(name);
   if (fault == nullptr) return false;
-  std::vector<std::string> standing;
-  for (const Bug* bug : bugs())
-    if (stands_for(*bug, fault->name)) standing.push_back(bug->name);
+  const Bug* bug = bug_of(*fault);
   std::cout << "fault " << fault->name << ", planted in " << fault->stage << ": " << fault->right << "  ->  "
             << fault->wrong << "\n"
             << "shows with: " << fault->condition << "\n"
             << "modelled on: " << fault->source << "\n"
             << "knob: " << fault->knob << "\n"
             << "laws that catch it: " << listed_or_none(fault->laws) << "\n"
-            << "suspect: " << listed_or_none(standing) << "\n"
-            << (standing.empty() ? "" : "what to change: " + remedy_of(standing.front()) + "\n")
+            << "suspect: " << (bug == nullptr ? "none" : bug->name + "\nwhat to change: " + remedy_of(bug->name))
+            << "\n"
             << "run it: ./tally faults " << fault->name << "\n";
   return true;
 }

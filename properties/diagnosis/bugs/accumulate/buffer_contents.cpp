@@ -31,7 +31,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "buffer-rebuilt-on-new-shape",
-    .faults = {"buffer-rebuilt-on-new-shape"},
     .stages = {"accumulate"},
     .sentence = "the gradient is cleared whenever the size of the micro-batch changes",
     .formula = "A = 0 where the sizes differ",
@@ -52,7 +51,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "microstep-dropped",
-    .faults = {"microstep-dropped"},
     .stages = {"accumulate"},
     .sentence = "only the first micro-batch is accumulated",
     .formula = "A = s_0",
@@ -73,7 +71,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "last-only",
-    .faults = {"overwrite-not-add", "zero-grad-inside-loop", "shard-reset-at-every-boundary"},
     .stages = {"accumulate"},
     .sentence = "every micro-batch overwrites the gradient, so that only the last one counts",
     .formula = "A = s_k",
@@ -108,7 +105,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bn-affine-gradient-last-only",
-    .faults = {"bn-affine-gradient-last-only"},
     .stages = {"accumulate"},
     .sentence = "the gradients of norm layers overwrite .grad, those of other layers are added",
     .formula = "A = s_k for norm weights and biases",
@@ -130,7 +126,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "uninitialised-accumulator",
-    .faults = {"uninitialised-accumulator"},
     .stages = {"accumulate"},
     .sentence = "gradients are never cleared, and start from uninitialised memory",
     .formula = "A_0 = fresh memory",
@@ -152,7 +147,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "one-microbatch-of-one-tensor-dropped",
-    .faults = {"one-microbatch-of-one-tensor-dropped"},
     .stages = {"accumulate"},
     .sentence = "one parameter misses one micro-batch of one window",
     .formula = "A = A, once",
@@ -176,7 +170,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "boundary-reset-one-tensor",
-    .faults = {"boundary-reset-one-tensor"},
     .stages = {"accumulate"},
     .sentence = "every micro-batch overwrites the gradient of one parameter, while the others accumulate",
     .formula = "A = s_k for one parameter",
@@ -200,7 +193,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "overflow-not-cleared",
-    .faults = {"overflow-not-cleared"},
     .stages = {"accumulate"},
     .sentence = "gradients are not cleared after a window that overflowed: the next window adds to infinity",
     .formula = "A_0 = the sum of a skipped window",
@@ -232,7 +224,6 @@ std::vector<Restated> restated(const Case&, const Trace&) {
 
 const RegisterBug registered{{
     .name = "missing-zero-between-windows",
-    .faults = {"missing-zero-between-windows"},
     .stages = {"accumulate"},
     .sentence = "gradients are not cleared between windows: each window adds to the sum of the one before",
     .formula = "A_0 = the last window's sum",
@@ -254,7 +245,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "unscale-mid-window",
-    .faults = {"unscale-mid-window"},
     .stages = {"accumulate"},
     .sentence = "the gradient is unscaled after the first micro-batch, and scaled gradients are added to it",
     .formula = "A = s_0 / S + Σ_{k>0} s_k",

@@ -25,7 +25,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bf16-accumulator",
-    .faults = {"bf16-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to bf16 after every addition",
     .formula = "A = bf16(A + s_k)",
@@ -54,7 +53,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "low-precision-accumulator",
-    .faults = {"low-precision-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to fp16 after every addition",
     .formula = "A = fp16(A + s_k)",
@@ -89,7 +87,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "cast-missing-in-add",
-    .faults = {"cast-missing-in-add"},
     .stages = {"accumulate"},
     .sentence = "the bits of an fp16 gradient are added as if they were bf16: a cast is missing",
     .formula = "A = A + bf16 of the bits of s_k",
@@ -116,7 +113,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "gradient-rounded-before-adding",
-    .faults = {"gradient-rounded-before-adding"},
     .stages = {"accumulate"},
     .sentence = "every gradient is rounded to bf16 before it is added",
     .formula = "A = A + bf16(s_k)",
@@ -149,7 +145,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "truncating-accumulator",
-    .faults = {"truncating-accumulator"},
     .stages = {"accumulate"},
     .sentence = "additions to the gradient round toward zero, so that the error grows with K",
     .formula = "A = A + s_k, rounded toward zero",
@@ -199,7 +194,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "flat-buffer-misaligned",
-    .faults = {"flat-buffer-misaligned"},
     .stages = {"accumulate"},
     .sentence = "parameters without a gradient have no room in the flat buffer, so that all later ones shift",
     .formula = "A_i = A_i + s_{i + shift}",

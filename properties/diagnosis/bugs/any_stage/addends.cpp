@@ -128,7 +128,6 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
 
 const RegisterBug registered{{
     .name = "addend-left-out",
-    .faults = {"fork-reader-dropped", "fork-added-twice", "residual-not-added", "residual-gradient-dropped"},
     .stages = {"forward", "fork"},
     .sentence = "a sum over layers lacks an addend, consists of one addend only, or counts one twice",
     .formula = "Σ of all addends but one, of one alone, or of one twice",

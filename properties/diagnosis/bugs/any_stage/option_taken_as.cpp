@@ -242,8 +242,6 @@ std::vector<Restated> restated(const Case& c, const Trace&) {
 
 const RegisterBug registered{{
     .name = "option-taken-as",
-    .faults = {"attention-scale-missing", "causal-one-off", "class-weights-ignored", "scale-missing-in-backward",
-               "z-loss-never-flows"},
     .stages = {"forward", "running_stats", "loss", "backward", "overflow_check", "unscale", "norm", "clip", "decay",
                "optimizer", "scaler", "schedule"},
     .sentence = "the stage uses another value of an option than the case states",

@@ -14,9 +14,6 @@ namespace {
 
 const RegisterBug registered{{
     .name = "stage-not-run",
-    .faults = {"decay-not-run", "clip-not-run", "norm-not-run", "unscale-not-run", "optimizer-not-run",
-               "schedule-not-run", "scaler-not-run", "cast-not-run", "accumulate-not-run", "backward-not-run",
-               "forward-not-run", "loss-not-run", "running-stats-not-run"},
     .stages = {"decay", "clip", "norm", "unscale", "optimizer", "schedule", "scaler", "cast", "accumulate", "backward",
                "forward", "loss", "running_stats"},
     .sentence = "the stage was not run: the recipe requires it, but it left no tensor",

@@ -24,7 +24,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "activation-gradient-not-reset",
-    .faults = {"activation-gradient-not-reset"},
     .stages = {"backward"},
     .sentence = "activation gradients are added to those of the previous micro-batch, not written over them",
     .formula = "dx_k = dx_{k-1} + dy W",
@@ -58,7 +57,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "half-accumulator",
-    .faults = {"half-accumulator"},
     .stages = {"backward"},
     .sentence = "the bias gradient is summed in fp16",
     .formula = "db = Σ rounded to fp16 after every row",
@@ -78,7 +76,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "second-product-lost",
-    .faults = {"second-product-lost"},
     .stages = {"backward"},
     .sentence =
         "the second of two products into one accumulator is lost: half of the rows never reach the weight gradient",
@@ -110,7 +107,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "tail-row-dropped",
-    .faults = {"tail-row-dropped"},
     .stages = {"backward"},
     .sentence = "the bias gradient misses the last row of every micro-batch",
     .formula = "db = Σ over all rows but the last",
@@ -130,7 +126,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "no-weight-gradient",
-    .faults = {"cast-cache-without-gradient"},
     .stages = {"backward"},
     .sentence = "the weights of linear layers get no gradient, as when a cached copy of them was made without autograd",
     .formula = "dW = 0",
@@ -170,7 +165,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "one-addend-lost",
-    .faults = {"lost-atomic-add"},
     .stages = {"backward"},
     .sentence = "one addend of one element is lost, as when two blocks add without an atomic",
     .formula = "db_j = Σ dy_ij less one row",
@@ -200,7 +194,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bias-gradient-reversed",
-    .faults = {"bias-gradient-reversed"},
     .stages = {"backward"},
     .sentence = "the bias gradient adds its rows from the last to the first: as accurate, but not the order claimed",
     .formula = "db = ((dy_n + dy_{n-1}) + ...) + dy_1",
@@ -220,7 +213,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "repeated-stage-scaling",
-    .faults = {"repeated-stage-scaling"},
     .stages = {"backward"},
     .sentence = "every linear layer divides the gradient of its input by K again",
     .formula = "dx = dy W / K",
@@ -245,7 +237,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "subnormals-flushed",
-    .faults = {"subnormals-flushed"},
     .stages = {"backward"},
     .sentence = "subnormal operands of products are read as zero",
     .formula = "dW = Σ flush(dy)ᵀ flush(x)",

@@ -49,7 +49,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bn-first-microbatch-statistics",
-    .faults = {"bn-first-microbatch-statistics"},
     .stages = {"forward"},
     .sentence = "the window's statistics cover only its first rows, such as its first micro-batch",
     .formula = "μ = Σ x / r over the first r rows",
@@ -71,7 +70,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "half-gemm-accumulator",
-    .faults = {"half-gemm-accumulator"},
     .stages = {"forward"},
     .sentence = "products of matrices accumulate in fp16",
     .formula = "y = Σ x w, rounded to fp16 after every term",
@@ -110,7 +108,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "frozen-bn-uses-batch",
-    .faults = {"frozen-bn-uses-batch"},
     .stages = {"forward"},
     .sentence = "a frozen norm layer normalises by the batch's statistics, not by its running ones",
     .formula = "y = γ (x - μ_k) / √(v_k + ε) + β",
@@ -140,7 +137,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "syncbn-equal-weights",
-    .faults = {"syncbn-equal-weights"},
     .stages = {"forward"},
     .sentence = "the window's mean is the unweighted mean of its micro-batches' means",
     .formula = "μ = Σ μ_k / K",
@@ -173,7 +169,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "dropout-mask-redrawn",
-    .faults = {"dropout-mask-redrawn"},
     .stages = {"forward"},
     .sentence = "dropout uses another mask than the one drawn for the row",
     .formula = "y = x / (1 - p) or 0, by another mask",
@@ -195,7 +190,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "zero-blocks-launched",
-    .faults = {"zero-blocks-launched"},
     .stages = {"forward"},
     .sentence = "a product is never computed, as when none of its blocks is launched: uninitialised memory is read",
     .formula = "y = fresh memory",
@@ -224,7 +218,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "rows-never-written",
-    .faults = {"grid-limit-without-stride"},
     .stages = {"forward"},
     .sentence = "the last rows are never computed, as when they exceed the grid's limit",
     .formula = "y_i = fresh memory for i >= blocks",
@@ -250,7 +243,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "tf32-silently-on",
-    .faults = {"tf32-silently-on"},
     .stages = {"forward"},
     .sentence = "the operands of fp32 products are read as TF32, with 10 mantissa bits",
     .formula = "y = Σ tf32(x) tf32(w)",

@@ -60,7 +60,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "recompute-draws-again",
-    .faults = {"recompute-draws-again"},
     .stages = {"backward"},
     .sentence = "the recomputed forward pass of a checkpoint drops other elements than the first one",
     .formula = "x = forward by another mask",
@@ -115,7 +114,6 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
 
 const RegisterBug registered{{
     .name = "packed-attention-crosses",
-    .faults = {"packed-attention-crosses"},
     .stages = {"forward", "backward"},
     .sentence = "attention sees the rows of other sequences of the micro-batch",
     .formula = "A(i) = rows of the micro-batch",
@@ -173,7 +171,6 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
 
 const RegisterBug registered{{
     .name = "positions-run-on",
-    .faults = {"positions-run-on"},
     .stages = {"forward", "backward"},
     .sentence = "positions do not restart with each sequence of a micro-batch",
     .formula = "p_i = i",

@@ -20,7 +20,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "biased-running-variance",
-    .faults = {"biased-running-variance"},
     .stages = {"running_stats"},
     .sentence = "the running variance is updated with the biased variance of the batch, without n / (n - 1)",
     .formula = "r = (1 - m) r + m v",
@@ -42,7 +41,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bn-momentum-swapped",
-    .faults = {"bn-momentum-swapped"},
     .stages = {"running_stats"},
     .sentence = "the weights of old and new running statistics are swapped",
     .formula = "r = m r + (1 - m) v",
@@ -66,7 +64,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bn-running-k-updates",
-    .faults = {"bn-running-k-updates"},
     .stages = {"running_stats"},
     .sentence = "the running statistics are updated with the window's once per micro-batch, not once",
     .formula = "r = (1 - m)^K r + (1 - (1 - m)^K) v",
@@ -88,7 +85,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "statistics-moved-twice",
-    .faults = {"bn-double-update-recompute"},
     .stages = {"running_stats"},
     .sentence = "the running statistics are updated twice, as when the forward pass is recomputed",
     .formula = "r = (1 - m)² r + m (2 - m) v",
@@ -113,7 +109,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "running-values-restored-on-skip",
-    .faults = {"running-values-restored-on-skip"},
     .stages = {"running_stats"},
     .sentence = "a skipped window restores the running statistics from before it",
     .formula = "r after a skipped window = r before it",
@@ -147,7 +142,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "buffers-not-synchronised",
-    .faults = {"buffers-not-synchronised"},
     .stages = {"running_stats"},
     .sentence = "a rank keeps its own running statistics, not rank 0's",
     .formula = "r_rank = what it left itself",
@@ -173,7 +167,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "synchronised-backward-stays-local",
-    .faults = {"synchronised-backward-stays-local"},
     .stages = {"sync_statistics"},
     .sentence = "SyncBatchNorm's backward uses the sums over a rank's own rows, not over all ranks",
     .formula = "Σ dy, Σ dy h over the rank's rows",

@@ -39,7 +39,6 @@ std::vector<Restated> restated(const Case& c, const Trace& trace) {
 
 const RegisterBug registered{{
     .name = "denominator-counts-ignored",
-    .faults = {"denominator-counts-ignored"},
     .stages = {"count", "loss"},
     .sentence = "the denominator counts ignored rows",
     .formula = "N = rows",
@@ -63,7 +62,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "items-counted-in-16-bits",
-    .faults = {"items-counted-in-16-bits"},
     .stages = {"count", "loss"},
     .sentence = "items are counted in bf16, which cannot count beyond 256",
     .formula = "N = bf16(N)",
@@ -84,7 +82,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "denominator-unshifted-labels",
-    .faults = {"denominator-unshifted-labels"},
     .stages = {"loss"},
     .sentence = "the denominator counts one item too many in every row, such as a first position that nothing predicts",
     .formula = "c = S / (N + rows)",
@@ -108,7 +105,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "wrong-item-kind",
-    .faults = {"wrong-item-kind"},
     .stages = {"loss"},
     .sentence = "the denominator counts rows, not the items in them: sentences, not tokens",
     .formula = "c = S / (rows of weight other than 0)",
@@ -129,7 +125,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "zero-valid-items-nan",
-    .faults = {"zero-valid-items-nan"},
     .stages = {"loss"},
     .sentence = "a micro-batch without items divides zero by zero",
     .formula = "c = S 0 / 0",

@@ -80,7 +80,6 @@ Ways restated(const Case& c, const Trace& trace) {
 
 const RegisterBug registered{{
     .name = "last-window-wrong-divisor",
-    .faults = {"last-window-wrong-divisor"},
     .stages = {"loss"},
     .sentence = "a short window is divided by the K of the others, not by its own",
     .formula = "c = S r / (K N)",
@@ -117,7 +116,6 @@ Ways restated(const Case& c, const Trace& trace) {
 
 const RegisterBug registered{{
     .name = "divided-by-k-minus-1",
-    .faults = {"divided-by-k-minus-1"},
     .stages = {"loss"},
     .sentence = "the divisor counts one micro-batch too few",
     .formula = "c = S K / ((K - 1) N)",
@@ -140,7 +138,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "mean-of-means",
-    .faults = {"mean-of-means"},
     .stages = {"loss"},
     .sentence = "every micro-batch is divided by its own items, and the window by K",
     .formula = "c = S / (K n_k)",
@@ -162,7 +159,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "sum-not-mean",
-    .faults = {"sum-not-mean"},
     .stages = {"loss"},
     .sentence = "the gradient is a sum over the items, not their mean: nothing divides it",
     .formula = "c = S",
@@ -208,7 +204,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "extra-times-k",
-    .faults = {"extra-times-k"},
     .stages = {"loss"},
     .sentence = "the loss is multiplied by K once too often",
     .formula = "c = K S / N",
@@ -234,7 +229,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "own-items",
-    .faults = {"denominator-kwarg-dropped", "denominator-skipped-branch"},
     .stages = {"loss"},
     .sentence = "every micro-batch is divided by its own items only, and not by K",
     .formula = "c = S / n_k",

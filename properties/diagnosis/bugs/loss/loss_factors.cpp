@@ -19,7 +19,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "per-microbatch-weight",
-    .faults = {"per-microbatch-weight"},
     .stages = {"loss"},
     .sentence = "every micro-batch's sum is also weighted by its share of the items",
     .formula = "c = (S / N) (n_k K / N)",
@@ -39,7 +38,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scale-after-backward",
-    .faults = {"scale-after-backward"},
     .stages = {"loss"},
     .sentence = "the loss is divided after its gradient was taken: the gradient is K times too large",
     .formula = "dy = K c ∂l/∂y",
@@ -62,7 +60,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scale-changes-mid-window",
-    .faults = {"scale-changes-mid-window"},
     .stages = {"loss"},
     .sentence = "the loss scale grows inside a window, so that its micro-batches carry different scales",
     .formula = "c = S_k / N",
@@ -82,7 +79,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scale-not-applied",
-    .faults = {"scale-not-applied"},
     .stages = {"loss"},
     .sentence = "the loss is not scaled, but its gradient is unscaled",
     .formula = "c = 1 / N",
@@ -106,7 +102,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "aux-loss-not-divided",
-    .faults = {"aux-loss-not-divided"},
     .stages = {"loss"},
     .sentence = "the smoothing term is not divided like the main term: every micro-batch adds all of it",
     .formula = "l = main + K aux",
@@ -133,7 +128,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "aux-gradient-never-flows",
-    .faults = {"aux-gradient-never-flows"},
     .stages = {"loss"},
     .sentence = "the smoothing term is in the loss, but its gradient never flows",
     .formula = "dy = c (1 - ε) ∂nll/∂y",

@@ -65,7 +65,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "tokens-counted-before-shift",
-    .faults = {"tokens-counted-before-shift"},
     .stages = {"count", "loss"},
     .sentence = "labels are counted before the shift, which drops each sequence's first label",
     .formula = "N = labels that are not ignored",
@@ -88,7 +87,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "boundaries-subtracted-twice",
-    .faults = {"boundaries-subtracted-twice"},
     .stages = {"count", "loss"},
     .sentence = "one label per sequence is subtracted from the count, although the shift already drops it",
     .formula = "N - sequences for N",
@@ -108,7 +106,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "labels-not-shifted",
-    .faults = {"labels-not-shifted"},
     .stages = {"loss"},
     .sentence = "labels are not shifted: every token is scored against itself",
     .formula = "t_i = label i",
@@ -131,7 +128,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "shifted-twice",
-    .faults = {"shifted-twice"},
     .stages = {"loss"},
     .sentence = "labels are shifted twice: every token is scored against the one after the next",
     .formula = "t_i = label i + 2",
@@ -155,7 +151,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "shift-crosses-sequences",
-    .faults = {"shift-crosses-sequences"},
     .stages = {"loss"},
     .sentence = "the shift crosses sequences: the last token of one is scored against the first label of the next",
     .formula = "t_i = label i + 1, of whatever sequence",
@@ -205,7 +200,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "embedding-last-occurrence",
-    .faults = {"embedding-last-occurrence"},
     .stages = {"backward"},
     .sentence = "rows with the same token overwrite each other's gradient: only the last one counts",
     .formula = "dW_t = dy of the last row of t",
@@ -233,7 +227,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) { r
 
 const RegisterBug registered{{
     .name = "tied-head-gradient-only",
-    .faults = {"tied-head-gradient-only"},
     .stages = {"fork"},
     .sentence = "a tied weight gets only the output layer's gradient, not the embedding's",
     .formula = "dW = dW of the product",
@@ -250,7 +243,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) { r
 
 const RegisterBug registered{{
     .name = "tied-cleared-twice",
-    .faults = {"tied-cleared-twice"},
     .stages = {"fork"},
     .sentence = "a tied weight gets only the embedding's gradient: the output layer's is cleared before it",
     .formula = "dW = dW of the look-ups",

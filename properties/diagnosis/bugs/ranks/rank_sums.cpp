@@ -84,7 +84,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "mean-of-a-normalised-sum",
-    .faults = {"mean-of-a-normalised-sum"},
     .stages = {"loss", "reduce"},
     .sentence = "the sum over ranks is divided by their number, though every loss was divided by all items",
     .formula = "G / R",
@@ -105,7 +104,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "average-is-a-sum",
-    .faults = {"average-is-a-sum"},
     .stages = {"reduce"},
     .sentence = "the sum over ranks is not divided by their number, or was made twice",
     .formula = "R G",
@@ -127,7 +125,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "average-divides-by-elements",
-    .faults = {"average-divides-by-elements"},
     .stages = {"reduce"},
     .sentence = "the average over ranks divides by the number of elements sent, not of ranks",
     .formula = "R G / elements",
@@ -161,7 +158,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "first-rank-broadcast",
-    .faults = {"first-rank-broadcast"},
     .stages = {"reduce"},
     .sentence = "gradients were not summed over ranks: all ranks hold those of one, as after a broadcast",
     .formula = "x_s",
@@ -191,7 +187,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "last-bucket-not-flushed",
-    .faults = {"last-bucket-not-flushed"},
     .stages = {"reduce"},
     .sentence = "some gradients were not summed over ranks, as when the last bucket is not sent",
     .formula = "x_r",
@@ -222,7 +217,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "reduced-in-the-first-micro-batch",
-    .faults = {"reduced-in-the-first-micro-batch"},
     .stages = {"reduce"},
     .sentence = "gradients were summed over ranks after the first micro-batch; each rank adds only its own rest",
     .formula = "sum_r s_r1 + sum_k>1 s_rk",
@@ -246,7 +240,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "stale-narrow-gradients-reduced",
-    .faults = {"stale-narrow-gradients-reduced"},
     .stages = {"reduce"},
     .sentence = "the last micro-batch's gradients were summed over ranks, not the accumulated ones",
     .formula = "sum_r s_rK",

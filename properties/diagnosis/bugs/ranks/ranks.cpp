@@ -34,7 +34,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "own-rank-denominator",
-    .faults = {"own-rank-denominator"},
     .stages = {"loss"},
     .sentence = "every rank divides by its own items and the number of ranks, not by the items of all ranks",
     .formula = "c = S / (R n_r), times R where the sum is divided by it",
@@ -54,7 +53,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "ranks-multiplied-in-twice",
-    .faults = {"ranks-multiplied-in-twice"},
     .stages = {"loss"},
     .sentence = "the loss is multiplied by the number of ranks, but gradients are summed, not averaged",
     .formula = "c = R S / N",
@@ -80,7 +78,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "tail-rows-never-dealt",
-    .faults = {"tail-rows-never-dealt"},
     .stages = {"loss"},
     .sentence = "a rank's micro-batches beyond the fewest of any rank are not counted",
     .formula = "c = 0 for k > min K_r",
@@ -106,7 +103,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "overflow-seen-by-one-rank",
-    .faults = {"overflow-seen-by-one-rank"},
     .stages = {"overflow_check", "agree"},
     .sentence = "a rank checks its own gradients for overflow, not their sum over ranks",
     .formula = "found = any not finite of x_r",
@@ -128,7 +124,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "rate-steps-by-ranks",
-    .faults = {"rate-steps-by-ranks"},
     .stages = {"schedule"},
     .sentence = "the schedule steps once per rank, not once per window",
     .formula = "t + R",

@@ -32,7 +32,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "norm-of-own-shard",
-    .faults = {"norm-of-own-shard"},
     .stages = {"norm"},
     .sentence = "each rank clips by the norm of its own shards only",
     .formula = "norm of g_r",
@@ -55,7 +54,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "replicated-counted-by-every-rank",
-    .faults = {"replicated-counted-by-every-rank"},
     .stages = {"norm"},
     .sentence = "the norm over ranks counts every gradient once per rank",
     .formula = "norm of R copies of g",
@@ -83,7 +81,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "gathered-weights-stale",
-    .faults = {"gathered-weights-stale"},
     .stages = {"all_gather"},
     .sentence = "layers read the parameters that were gathered for the first window",
     .formula = "p of w0",
@@ -110,7 +107,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "replicas-never-meet",
-    .faults = {"replicas-never-meet"},
     .stages = {"reduce"},
     .sentence = "gradients are not summed over the groups with the same shards: each group trains on its own rows",
     .formula = "own group's sum",
@@ -196,7 +192,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "checkpoint-offset-after-first-bucket",
-    .faults = {"checkpoint-offset-after-first-bucket"},
     .stages = {"checkpoint"},
     .sentence = "a checkpoint that holds no padding is read at the offsets of padded buckets",
     .formula = "element i + padding in front",
@@ -227,7 +222,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "padding-counted-as-loaded",
-    .faults = {"padding-counted-as-loaded"},
     .stages = {"checkpoint"},
     .sentence = "a bucket's padding is counted as loaded: as many of its last elements are not loaded",
     .formula = "the first elements of a bucket alone",
@@ -266,7 +260,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "empty-shard-forgotten",
-    .faults = {"empty-shard-forgotten"},
     .stages = {"checkpoint"},
     .sentence = "ranks without a shard of a parameter are not counted, and later ranks read another rank's shard",
     .formula = "piece r + ranks without one in front",

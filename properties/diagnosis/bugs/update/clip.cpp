@@ -23,7 +23,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "value-clip-one-sided",
-    .faults = {"value-clip-one-sided"},
     .stages = {"clip"},
     .sentence = "the clip by value clamps gradients above c, but not below -c",
     .formula = "g = min(g, c)",
@@ -46,7 +45,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-coefficient-not-capped",
-    .faults = {"clip-coefficient-not-capped"},
     .stages = {"clip"},
     .sentence = "the clip enlarges small gradients: its coefficient is not limited to 1",
     .formula = "coefficient = max_norm / (norm + eps)",
@@ -78,7 +76,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-per-group",
-    .faults = {"clip-per-group"},
     .stages = {"clip"},
     .sentence = "matrices and vectors are clipped separately, each group by its own norm",
     .formula = "one coefficient for each group",
@@ -101,7 +98,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-epsilon-dropped",
-    .faults = {"clip-epsilon-dropped"},
     .stages = {"clip"},
     .sentence = "the epsilon in the denominator of the clip is left out",
     .formula = "coefficient = max_norm / norm",
@@ -123,7 +119,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-hides-non-finite",
-    .faults = {"clip-hides-non-finite"},
     .stages = {"clip"},
     .sentence = "the clip replaces non-finite gradients with zero, without a warning",
     .formula = "g = 0 where it is not finite",
@@ -171,7 +166,6 @@ std::vector<Restated> restated(const Case& c, const Trace&) {
 
 const RegisterBug registered{{
     .name = "clip-per-microbatch",
-    .faults = {"clip-per-microbatch"},
     .stages = {"accumulate"},
     .sentence = "every micro-batch is clipped by its own norm before it is added",
     .formula = "A = Σ clip(s_k)",

@@ -46,7 +46,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "decay-left-out",
-    .faults = {"wrapper-drops-decay"},
     .stages = {"decay"},
     .sentence = "weight decay is not applied, neither to the gradient nor to the parameter",
     .formula = "g = g, p = p",
@@ -92,7 +91,6 @@ Ways restated(const Case& c, const Trace&) {
 
 const RegisterBug registered{{
     .name = "decay-scaled-by-accumulation",
-    .faults = {"decay-scaled-by-accumulation"},
     .stages = {"decay"},
     .sentence = "weight decay is multiplied by the number of micro-batches",
     .formula = "g + K λ p, or p (1 - lr K λ)",
@@ -134,7 +132,6 @@ Ways restated(const Case& c, const Trace&) {
 
 const RegisterBug registered{{
     .name = "decay-per-microbatch",
-    .faults = {"decay-per-microbatch"},
     .stages = {"decay"},
     .sentence = "weight decay is applied once per micro-batch, not once per window",
     .formula = "g + K λ p, or p (1 - lr λ)^K",
@@ -158,7 +155,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "adam-vs-adamw-decay",
-    .faults = {"adam-vs-adamw-decay"},
     .stages = {"decay"},
     .sentence = "weight decay is decoupled: the parameter shrinks, and the gradient gets no L2 penalty",
     .formula = "g = g, p (1 - lr λ)",
@@ -187,7 +183,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "adamw-vs-adam-decay",
-    .faults = {"adamw-vs-adam-decay"},
     .stages = {"decay"},
     .sentence = "weight decay is an L2 penalty in the gradient, but should be decoupled and shrink the parameter",
     .formula = "g + λ p, p = p",

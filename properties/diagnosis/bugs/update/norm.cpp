@@ -22,7 +22,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-before-unscale",
-    .faults = {"clip-before-unscale"},
     .stages = {"norm"},
     .sentence = "the norm is that of the scaled gradient: clipping comes before unscaling",
     .formula = "norm = |A|",
@@ -54,7 +53,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "norm-in-half",
-    .faults = {"norm-in-half"},
     .stages = {"norm"},
     .sentence = "the squares of the norm are computed and summed in fp16",
     .formula = "norm = √ Σ fp16(g²), rounded to fp16 after every term",
@@ -74,7 +72,6 @@ std::optional<Values> left(const Evidence&, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "missing-barrier",
-    .faults = {"missing-barrier"},
     .stages = {"norm"},
     .sentence = "partial sums are read before their threads have written them",
     .formula = "norm = partial sums nobody has written, NaN",
@@ -112,7 +109,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-duplicate-count",
-    .faults = {"clip-duplicate-count"},
     .stages = {"norm"},
     .sentence = "the norm counts a shared parameter twice",
     .formula = "norm² = Σ |g_p|² + |g_q|²",
@@ -152,7 +148,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "clip-local-norm",
-    .faults = {"clip-local-norm"},
     .stages = {"norm"},
     .sentence = "the norm is taken over the first parameter only, not over all",
     .formula = "norm = |g_first|",
@@ -194,7 +189,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "multi-tensor-norm-offset",
-    .faults = {"multi-tensor-norm-offset"},
     .stages = {"norm"},
     .sentence = "the slots of the parameters' norms are off by one: the first counts twice, the second not at all",
     .formula = "norm² = Σ |g_p|² + |g_0|² - |g_1|²",
@@ -215,7 +209,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "reported-norm-still-scaled",
-    .faults = {"reported-norm-still-scaled"},
     .stages = {"norm"},
     .sentence = "the reported norm is that of the scaled gradient; the clip reads the unscaled one",
     .formula = "norm = S |g|, and the clip reads |g|",

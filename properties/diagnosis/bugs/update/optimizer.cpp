@@ -19,7 +19,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "update-lost-in-bf16",
-    .faults = {"update-lost-in-bf16"},
     .stages = {"optimizer"},
     .sentence = "the optimizer updates bf16 parameters: updates below half an ulp of theirs are lost",
     .formula = "p = bf16(p - lr v)",
@@ -44,7 +43,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "dampening-on-first-step",
-    .faults = {"dampening-on-first-step"},
     .stages = {"optimizer"},
     .sentence = "the first step is dampened, although it has no momentum buffer yet",
     .formula = "v = (1 - d) g at the first step",
@@ -64,7 +62,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "momentum-reset-each-step",
-    .faults = {"momentum-reset-each-step"},
     .stages = {"optimizer"},
     .sentence = "the momentum is cleared before every step",
     .formula = "m = 0",
@@ -91,7 +88,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "momentum-on-the-gradient",
-    .faults = {"momentum-on-the-gradient"},
     .stages = {"optimizer"},
     .sentence = "the momentum coefficient multiplies the gradient, not the momentum buffer",
     .formula = "v = v + μ g",
@@ -119,7 +115,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "shard-offset-wrong",
-    .faults = {"shard-offset-wrong"},
     .stages = {"optimizer"},
     .sentence = "the second shard of one parameter is updated with the gradients of its first",
     .formula = "p_i = p_i - lr g_{i - n/2} for i >= n/2",
@@ -144,7 +139,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "zero-gradient-skipped",
-    .faults = {"zero-gradient-skipped"},
     .stages = {"optimizer"},
     .sentence = "a parameter with a zero gradient is skipped: neither momentum nor weight decay updates it",
     .formula = "p = p where g = 0",
@@ -165,7 +159,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "stale-weight-cast",
-    .faults = {"stale-weight-cast"},
     .stages = {"cast"},
     .sentence = "the copy of the weights that the layers read is never updated",
     .formula = "w = the first window's copy",

@@ -21,7 +21,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scaler-counter-kept-on-overflow",
-    .faults = {"scaler-counter-kept-on-overflow"},
     .stages = {"scaler"},
     .sentence = "the scaler's count of clean windows is not reset at an overflow",
     .formula = "count + 1 in a skipped window",
@@ -61,7 +60,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scaler-counts-microbatches",
-    .faults = {"scaler-counts-microbatches"},
     .stages = {"scaler"},
     .sentence = "the loss scaler is updated once per micro-batch, not once per window",
     .formula = "K updates a window",
@@ -81,7 +79,6 @@ std::optional<Values> left(const Evidence&, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "scaler-state-not-restored",
-    .faults = {"scaler-state-not-restored"},
     .stages = {"scaler"},
     .sentence = "a run resumed from a checkpoint restarts the scaler's count",
     .formula = "count of the first window = 0",
@@ -108,7 +105,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "overflow-flag-cleared-late",
-    .faults = {"overflow-flag-cleared-late"},
     .stages = {"overflow_check"},
     .sentence = "the overflow flag is cleared after the first parameter was checked: its overflow is missed",
     .formula = "found = any other parameter is not finite",
@@ -128,7 +124,6 @@ std::optional<Values> left(const Evidence&, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "overflow-not-checked",
-    .faults = {"overflow-not-checked"},
     .stages = {"overflow_check"},
     .sentence = "an overflow is never found",
     .formula = "found = 0",
@@ -156,7 +151,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "found-inf-last-microbatch-only",
-    .faults = {"found-inf-last-microbatch-only"},
     .stages = {"overflow_check"},
     .sentence = "only the last micro-batch is checked for overflow",
     .formula = "found = last s_k is not finite",
@@ -193,7 +187,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "norm-of-own-stage",
-    .faults = {"norm-of-own-stage"},
     .stages = {"norm"},
     .sentence = "each stage of the pipeline clips by the norm of its own layers only",
     .formula = "norm of g_p",
@@ -214,7 +207,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "stages-skip-apart",
-    .faults = {"stages-skip-apart"},
     .stages = {"agree"},
     .sentence = "each stage of the pipeline skips the step only on its own overflow",
     .formula = "found_p",

@@ -40,7 +40,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "update-count-off-by-one",
-    .faults = {"update-count-off-by-one"},
     .stages = {"optimizer"},
     .sentence = "the schedule's total is one step more than the run takes",
     .formula = "rate of (t - warmup) / (total + 1 - warmup)",
@@ -61,7 +60,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "sched-per-microbatch",
-    .faults = {"sched-per-microbatch"},
     .stages = {"schedule"},
     .sentence = "the schedule steps once per micro-batch",
     .formula = "t + K a window",
@@ -91,7 +89,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "rate-advances-on-skip",
-    .faults = {"rate-advances-on-skip"},
     .stages = {"schedule"},
     .sentence = "the schedule also counts windows that were skipped",
     .formula = "t + 1 in a skipped window",

@@ -30,7 +30,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "bias-correction-stuck",
-    .faults = {"bias-correction-stuck"},
     .stages = {"optimizer"},
     .sentence = "the optimizer's step count never grows: the bias correction stays that of the first step",
     .formula = "t = t of the first window",
@@ -58,7 +57,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "step-not-restored",
-    .faults = {"step-not-restored"},
     .stages = {"optimizer"},
     .sentence = "a run resumed from a checkpoint counts its steps from zero",
     .formula = "t = t - t of the checkpoint",
@@ -84,7 +82,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "state-advances-on-skip",
-    .faults = {"state-advances-on-skip"},
     .stages = {"optimizer"},
     .sentence = "the optimizer steps in a window that overflowed, with a non-finite gradient",
     .formula = "p = p - lr g, where nothing should move",
@@ -104,7 +101,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "optimizer-count-per-microbatch",
-    .faults = {"optimizer-count-per-microbatch"},
     .stages = {"optimizer"},
     .sentence = "the optimizer counts micro-batches as steps",
     .formula = "t = (t + 1) K - 1",

@@ -25,7 +25,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "master-gradient-copied-too-early",
-    .faults = {"master-gradient-copied-too-early"},
     .stages = {"unscale"},
     .sentence = "one parameter's gradient is copied before the last micro-batch has been added",
     .formula = "g = A_{K-1} / S for one parameter",
@@ -47,7 +46,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "unscaled-by-the-next-scale",
-    .faults = {"unscaled-by-the-next-scale"},
     .stages = {"unscale"},
     .sentence = "the scaler is updated before the gradients are unscaled: they are divided by the next scale",
     .formula = "g = A / S of the next window",
@@ -122,7 +120,6 @@ std::vector<Restated> restated(const Case& c, const Trace& trace) {
 
 const RegisterBug registered{{
     .name = "step-at-every-microbatch",
-    .faults = {"step-at-every-microbatch"},
     .stages = {"unscale"},
     .sentence = "a step is taken after every micro-batch",
     .formula = "step after each s_k",
@@ -154,7 +151,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "boundary-off-by-one",
-    .faults = {"boundary-off-by-one"},
     .stages = {"unscale"},
     .sentence = "the step is taken after the first micro-batch of a window; the others go into the next window",
     .formula = "step where i % K = 0",
@@ -176,7 +172,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "forced-step-at-the-end",
-    .faults = {"forced-step-at-the-end"},
     .stages = {"unscale"},
     .sentence = "every micro-batch of the last window forces a step, as at the end of the data",
     .formula = "step after each s_k of the last window",
@@ -205,7 +200,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "k-by-modulo-while-it-changes",
-    .faults = {"k-by-modulo-while-it-changes"},
     .stages = {"unscale"},
     .sentence = "the step is taken where the micro-batch's number is a multiple of the first K, although K changes",
     .formula = "step where (i + 1) % K_0 = 0",
@@ -226,7 +220,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "double-unscale",
-    .faults = {"double-unscale"},
     .stages = {"unscale"},
     .sentence = "the gradient is divided by the loss scale twice",
     .formula = "g = A / S²",
