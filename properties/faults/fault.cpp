@@ -37,6 +37,24 @@ const Bug* bug_of(const Fault& fault) { return find_bug(fault.bug.empty() ? faul
 
 namespace {
 
+const Bug& known_bug_of(const Fault& fault) {
+  const Bug* bug = bug_of(fault);
+  if (bug == nullptr) throw std::logic_error("fault " + fault.name + " plants no known bug, but leaves words to it");
+  return *bug;
+}
+
+}  // namespace
+
+const std::string& stage_of(const Fault& fault) {
+  return fault.stage.empty() ? known_bug_of(fault).stages.front() : fault.stage;
+}
+
+const std::string& wrong_of(const Fault& fault) {
+  return fault.wrong.empty() ? known_bug_of(fault).formula : fault.wrong;
+}
+
+namespace {
+
 double magnitude_now = 1;
 }
 

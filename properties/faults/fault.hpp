@@ -22,8 +22,9 @@ struct Bug;
 struct Fault {
   std::string name;               // "mean-of-means"
   std::string bug = {};           // the known bug that it plants, where that bears another name; or "none"
-  std::string stage;              // where the local lens must find it
-  std::string right, wrong;       // formulas
+  std::string stage = {};         // where the local lens must find it; empty: the bug's only one (stage_of)
+  std::string right;              // formula
+  std::string wrong = {};         // formula, where the bug's does not say it (wrong_of)
   std::string condition;          // when it shows
   std::string knob;               // what its magnitude scales (fault.hpp): "value", "rows", ...; or "none"
   std::string source;             // the public report it is modelled on
@@ -41,6 +42,9 @@ std::vector<const Fault*> faults();
 const Fault* find_fault(std::string_view name);
 /// The known bug that it plants; nullptr where the diagnosis knows none.
 const Bug* bug_of(const Fault& fault);
+/// Its own, or its bug's.
+const std::string& stage_of(const Fault& fault);
+const std::string& wrong_of(const Fault& fault);
 
 // How much of a seeded bug is planted: at 1 it is as it was shipped, at 0 it is not there. A fault's *knob* says what a
 // magnitude between them scales:

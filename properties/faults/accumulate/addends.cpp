@@ -47,9 +47,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "microstep-dropped",
-    .stage = "accumulate",
-    .right = "A += s_k for every k",
-    .wrong = "A += s_0 only",
+    .right = "A = Σ s_k",
     .condition = "K > 1",
     .knob = "value",
     .source = "DeepSpeed 7967",
@@ -78,9 +76,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "one-microbatch-of-one-tensor-dropped",
-    .stage = "accumulate",
-    .right = "A += s_k for every k",
-    .wrong = "A skips one k of one parameter",
+    .right = "A = A + s_k",
     .condition = "place drawn",
     .knob = "value",
     .source = "DeepSpeed 9d632f103: a path taken by one micro-batch",
@@ -104,9 +100,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "bn-affine-gradient-last-only",
-    .stage = "accumulate",
-    .right = "norm gradients add up",
-    .wrong = "norm gradients overwrite",
+    .right = "A = A + s_k",
     .condition = "K > 1 and a norm with weight and bias",
     .knob = "value",
     .source = "mxnet 18499",
@@ -146,9 +140,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-per-microbatch",
-    .stage = "accumulate",
-    .right = "clip(Σ s_k)",
-    .wrong = "Σ clip(s_k)",
+    .right = "A = Σ s_k, then clip(A)",
     .condition = "an active clip, K > 1, fp32",
     .knob = "value",
     .source = "transformers 1563, keras 19990",
@@ -176,9 +168,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "unscale-mid-window",
-    .stage = "accumulate",
-    .right = "unscale once, after the last micro-batch",
-    .wrong = "unscale after the first micro-batch too",
+    .right = "A = Σ s_k",
     .condition = "K > 1, scale other than 1",
     .knob = "value",
     .source = "pytorch PR 36601, amp_examples",
@@ -253,9 +243,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "flat-buffer-misaligned",
-    .stage = "accumulate",
-    .right = "zeros for a parameter without gradient",
-    .wrong = "nothing for it",
+    .right = "A_i = A_i + s_i",
     .condition = "a gradient that is zero throughout",
     .knob = "value",
     .source = "DeepSpeed 0178e6cc2, 545",

@@ -16,9 +16,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "boundary-reset-one-tensor",
-    .stage = "accumulate",
-    .right = "A += s_k for every parameter",
-    .wrong = "A = s_K for one of them",
+    .right = "A = A + s_k for every parameter",
     .condition = "K > 1; the parameter is drawn",
     .knob = "value",
     .source = "open-instruct PR 1498, DeepSpeed 7981",
@@ -43,9 +41,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "buffer-rebuilt-on-new-shape",
-    .stage = "accumulate",
     .right = "A lives as long as the window",
-    .wrong = "A = 0 at a change of size",
     .condition = "unequal sizes inside a window",
     .knob = "value",
     .source = "NeMo Automodel PR 3530",
@@ -75,9 +71,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "missing-zero-between-windows",
-    .stage = "accumulate",
-    .right = "A = 0 at every window",
-    .wrong = "A keeps the last window",
+    .right = "A_0 = 0",
     .condition = "the second window and later",
     .knob = "value",
     .source = "DeepSpeed 7839",
@@ -109,9 +103,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "overflow-not-cleared",
-    .stage = "accumulate",
-    .right = "A = 0 after a skipped window",
-    .wrong = "A keeps inf and NaN",
+    .right = "A_0 = 0 after a skipped window",
     .condition = "the window after an overflow",
     .knob = "none",
     .source = "espnet PR 3283",
@@ -135,9 +127,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "uninitialised-accumulator",
-    .stage = "accumulate",
-    .right = "A = 0 at the start",
-    .wrong = "A = whatever memory held",
+    .right = "A_0 = 0",
     .condition = "the first window",
     .knob = "none",
     .source = "llm.c 486f98e, torch nn 318",
@@ -160,9 +150,7 @@ void accumulate(Run& run) {
 const RegisterFault registered{{
     .name = "zero-grad-inside-loop",
     .bug = "last-only",
-    .stage = "accumulate",
-    .right = "clear once a window",
-    .wrong = "clear at every micro-batch",
+    .right = "A += s_k",
     .condition = "K > 1",
     .knob = "value",
     .source = "torchtitan PR 3575, mmf PR 747",

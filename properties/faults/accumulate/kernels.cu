@@ -37,9 +37,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "low-precision-accumulator",
-    .stage = "accumulate",
-    .right = "fp32 buffer",
-    .wrong = "fp16 buffer",
+    .right = "A = fp32(A + s_k)",
     .condition = "K > 1",
     .knob = "value",
     .source = "DeepSpeed 1800, Liger PR 1391",
@@ -83,9 +81,7 @@ const Stages& stages() {
 const RegisterFault registered{{
     .name = "overwrite-not-add",
     .bug = "last-only",
-    .stage = "accumulate",
     .right = "A += s_k",
-    .wrong = "A = s_k",
     .condition = "K > 1",
     .knob = "value",
     .source = "llm.c dd8c9f5, Fast-LLM PR 551",

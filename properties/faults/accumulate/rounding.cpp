@@ -18,9 +18,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "bf16-accumulator",
-    .stage = "accumulate",
-    .right = "fp32 buffer",
-    .wrong = "bf16 buffer",
+    .right = "A = fp32(A + s_k)",
     .condition = "K > 1; grows with K",
     .knob = "value",
     .source = "DeepSpeed 2768, Megatron-LM 149 (ISEEKYAN)",
@@ -47,9 +45,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "cast-missing-in-add",
-    .stage = "accumulate",
-    .right = "A += fp32(s_k)",
-    .wrong = "A += the bits of s_k read as bf16",
+    .right = "A = A + fp32(s_k)",
     .condition = "16-bit storage",
     .knob = "value",
     .source = "Paddle PR 71690",
@@ -75,9 +71,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "gradient-rounded-before-adding",
-    .stage = "accumulate",
-    .right = "A += s_k",
-    .wrong = "A += bf16(s_k)",
+    .right = "A = A + s_k",
     .condition = "fp32 gradients",
     .knob = "value",
     .source = "Megatron-LM e5542e85f2, DeepSpeed dd3690c53",
@@ -106,9 +100,7 @@ void accumulate(Run& run) {
 
 const RegisterFault registered{{
     .name = "truncating-accumulator",
-    .stage = "accumulate",
-    .right = "round to nearest",
-    .wrong = "round toward zero",
+    .right = "A = A + s_k, rounded to nearest",
     .condition = "K > 1; like signs",
     .knob = "elements",
     .source = "cutlass 1188: bits that an accumulator drops silently",

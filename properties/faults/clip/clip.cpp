@@ -55,9 +55,7 @@ void clip(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-coefficient-not-capped",
-    .stage = "clip",
-    .right = "min(1, c / (n + ε))",
-    .wrong = "c / (n + ε)",
+    .right = "coefficient = min(1, max_norm / (norm + eps))",
     .condition = "an inactive clip",
     .knob = "value",
     .source = "DeepSpeed 1ef9b029: the same quotient, three formulas",
@@ -91,9 +89,7 @@ void clip(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-epsilon-dropped",
-    .stage = "clip",
-    .right = "max_norm / (norm + 1e-6)",
-    .wrong = "max_norm / norm",
+    .right = "coefficient = max_norm / (norm + eps)",
     .condition = "an active clip with a small norm",
     .knob = "value",
     .source = "DeepSpeed 1ef9b029, llm.c bc58cd1",
@@ -144,9 +140,7 @@ void clip(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-per-group",
-    .stage = "clip",
     .right = "one coefficient for all parameters",
-    .wrong = "one for each group",
     .condition = "an active clip, biases",
     .knob = "value",
     .source = "Megatron-LM abf10f8590",
@@ -178,9 +172,7 @@ void clip(Run& run) {
 
 const RegisterFault registered{{
     .name = "value-clip-one-sided",
-    .stage = "clip",
-    .right = "clamp to ±c",
-    .wrong = "min(g, c)",
+    .right = "g = max(-c, min(g, c))",
     .condition = "clipping by value, a negative gradient",
     .knob = "value",
     .source = "keras 19990: another clip in the accumulating path",
@@ -205,9 +197,7 @@ void clip(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-hides-non-finite",
-    .stage = "clip",
-    .right = "inf and NaN stay",
-    .wrong = "0",
+    .right = "g = g where it is not finite",
     .condition = "a gradient that is not finite",
     .knob = "none",
     .source = "pytorch 46849",

@@ -42,7 +42,6 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "missing-barrier",
-    .stage = "norm",
     .right = "barrier between writing and reading shared memory",
     .wrong = "no barrier",
     .condition = "more than one warp",

@@ -40,9 +40,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-local-norm",
-    .stage = "norm",
-    .right = "one norm over all parameters",
-    .wrong = "the norm of one shard",
+    .right = "norm = |g|, of all parameters",
     .condition = "an active clip, several parameters",
     .knob = "value",
     .source = "pytorch 72548, torchtitan 596",
@@ -66,9 +64,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-duplicate-count",
-    .stage = "norm",
-    .right = "every parameter once",
-    .wrong = "one of them twice",
+    .right = "norm² = Σ |g_p|²",
     .condition = "an active clip; the parameter is drawn",
     .knob = "value",
     .source = "NeMo-RL PR 3788, Megatron-LM 5c8238c343",
@@ -93,9 +89,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "multi-tensor-norm-offset",
-    .stage = "norm",
-    .right = "norm i in slot i",
-    .wrong = "norm i in slot i + 1",
+    .right = "norm² = Σ |g_p|²",
     .condition = "several parameters",
     .knob = "value",
     .source = "pytorch 140066, PR 140103, PR 109402",
@@ -122,9 +116,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "clip-before-unscale",
-    .stage = "norm",
-    .right = "norm of A / S",
-    .wrong = "norm of A",
+    .right = "norm = |A / S|",
     .condition = "an active clip, scale other than 1",
     .knob = "value",
     .source = "Lightning 9330, returnn 1590",
@@ -147,9 +139,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "reported-norm-still-scaled",
-    .stage = "norm",
-    .right = "norm / S",
-    .wrong = "norm",
+    .right = "norm = |g|",
     .condition = "scale other than 1",
     .knob = "value",
     .source = "DeepSpeed PR 8588",
@@ -180,9 +170,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "norm-in-half",
-    .stage = "norm",
-    .right = "fp32 squares",
-    .wrong = "fp16 squares",
+    .right = "norm = √ Σ g² in fp32",
     .condition = "an active clip by the 2-norm",
     .knob = "value",
     .source = "burn 5699, fairscale PR 263, NeMo Automodel PR 825",

@@ -39,9 +39,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "dropout-mask-redrawn",
-    .stage = "forward",
-    .right = "the mask belongs to the sample",
-    .wrong = "another mask for every micro-batch",
+    .right = "y = x / (1 - p) or 0, by the sample's mask",
     .condition = "dropout",
     .knob = "elements",
     .source = "alpa 592, GC-DPR 12",

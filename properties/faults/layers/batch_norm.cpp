@@ -25,9 +25,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "bn-first-microbatch-statistics",
-    .stage = "forward",
-    .right = "mean and variance over N rows",
-    .wrong = "over n_0 rows",
+    .right = "μ = Σ x / N over all rows",
     .condition = "window statistics, K > 1",
     .knob = "rows",
     .source = "pytorch 46516, GradientAccumulator 6",
@@ -86,9 +84,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "frozen-bn-uses-batch",
-    .stage = "forward",
-    .right = "running mean and variance",
-    .wrong = "mean and variance of the batch",
+    .right = "y = γ (x - μ) / √(v + ε) + β, running μ and v",
     .condition = "frozen statistics",
     .knob = "value",
     .source = "torchvision FrozenBatchNorm2d: what it is for",
@@ -141,9 +137,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "syncbn-equal-weights",
-    .stage = "forward",
-    .right = "Σ n_k μ_k / Σ n_k",
-    .wrong = "Σ μ_k / K",
+    .right = "μ = Σ n_k μ_k / Σ n_k",
     .condition = "window statistics, unequal sizes",
     .knob = "value",
     .source = "pytorch 22192, Paddle 32464",
@@ -191,9 +185,7 @@ void running_stats(Run& run) {
 const RegisterFault registered{{
     .name = "bn-double-update-recompute",
     .bug = "statistics-moved-twice",
-    .stage = "running_stats",
-    .right = "one update a micro-batch",
-    .wrong = "two, when the forward pass is run again",
+    .right = "r = (1 - m) r + m v",
     .condition = "activation checkpointing",
     .knob = "value",
     .source = "pytorch 96136, insightface 2053",
@@ -215,9 +207,7 @@ void running_stats(Run& run) {
 
 const RegisterFault registered{{
     .name = "bn-running-k-updates",
-    .stage = "running_stats",
-    .right = "momentum m once a window",
-    .wrong = "1 - (1 - m)^K",
+    .right = "r = (1 - m) r + m v",
     .condition = "window statistics, K > 1",
     .knob = "value",
     .source = "GradientAccumulator 47, DeepLearningExamples 625",
@@ -269,9 +259,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "running-values-restored-on-skip",
-    .stage = "running_stats",
-    .right = "running values move in every window",
-    .wrong = "they return to the window's start",
+    .right = "r moves in a skipped window too",
     .condition = "an overflow, BatchNorm",
     .knob = "value",
     .source = "LibreYOLO PR 771: what a skipped step may touch",

@@ -40,9 +40,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "bias-gradient-reversed",
-    .stage = "backward",
-    .right = "rows added in the order claimed",
-    .wrong = "rows added from the last to the first",
+    .right = "db = Σ dy_i in the order claimed",
     .condition = "three rows or more",
     .knob = "elements",
     .source = "tensorflow 22398, llm.c c8cd023",
@@ -88,9 +86,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "half-accumulator",
-    .stage = "backward",
-    .right = "fp32 partial sums",
-    .wrong = "fp16 partial sums",
+    .right = "db = Σ rounded to fp32 after every row",
     .condition = "several rows",
     .knob = "value",
     .source = "llm.c PR 476, pytorch PR 195403",
@@ -139,9 +135,7 @@ const Stages& stages() {
 const RegisterFault registered{{
     .name = "lost-atomic-add",
     .bug = "one-addend-lost",
-    .stage = "backward",
-    .right = "every addend once",
-    .wrong = "one addend of one element lost",
+    .right = "db_j = Σ dy_ij",
     .condition = "several rows",
     .knob = "value",
     .source = "llm.c 0f144e3, tensorflow 39751",
@@ -185,9 +179,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "tail-row-dropped",
-    .stage = "backward",
-    .right = "Σ over all rows",
-    .wrong = "Σ over all rows but the last",
+    .right = "db = Σ over all rows",
     .condition = "two rows or more",
     .knob = "value",
     .source = "onnxruntime 32299: a silent tail",

@@ -37,9 +37,7 @@ void half_gemm(Run& run, const GemmCall& call, const GemmOrder&) {
 
 const RegisterFault registered{{
     .name = "half-gemm-accumulator",
-    .stage = "forward",
-    .right = "fp32 partial sums in a product",
-    .wrong = "fp16 partial sums",
+    .right = "y = Σ x w, rounded to fp32 after every term",
     .condition = "several addends",
     .knob = "value",
     .source = "pytorch 116870, cutlass 1188",
@@ -87,9 +85,7 @@ void truncated_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "tf32-silently-on",
-    .stage = "forward",
-    .right = "Σ a b on fp32 operands",
-    .wrong = "Σ tf32(a) tf32(b)",
+    .right = "y = Σ x w",
     .condition = "fp32, operands with more than 11 significant bits",
     .knob = "value",
     .source = "pytorch 53635, 67384, fairscale 921",

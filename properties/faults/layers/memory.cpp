@@ -24,9 +24,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "activation-gradient-not-reset",
-    .stage = "backward",
-    .right = "dx = dy W",
-    .wrong = "dx += dy W",
+    .right = "dx_k = dy W",
     .condition = "k > 0, two linear layers",
     .knob = "value",
     .source = "llm.c PR 342",
@@ -107,9 +105,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 const RegisterFault registered{{
     .name = "cast-cache-without-gradient",
     .bug = "no-weight-gradient",
-    .stage = "backward",
     .right = "dW = dyᵀ x",
-    .wrong = "dW = 0",
     .condition = "cached casts",
     .knob = "value",
     .source = "pytorch PR 165068, PR 113685",
@@ -145,9 +141,7 @@ void forward(Run& run) {
 
 const RegisterFault registered{{
     .name = "recompute-draws-again",
-    .stage = "backward",
-    .right = "the mask belongs to the sample",
-    .wrong = "another mask in the second forward pass",
+    .right = "x = forward by the sample's mask",
     .condition = "dropout, recomputation",
     .knob = "elements",
     .source = "LLMs-from-scratch PR 519, mxnet 16705",
@@ -172,9 +166,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "repeated-stage-scaling",
-    .stage = "backward",
-    .right = "one division by K",
-    .wrong = "(1/K)^(stages behind)",
+    .right = "dx = dy W",
     .condition = "two linear layers, K > 1",
     .knob = "value",
     .source = "DeepSpeed 8154, d99a6429e",

@@ -233,9 +233,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "biased-running-variance",
-    .stage = "running_stats",
-    .right = "variance · n / (n - 1)",
-    .wrong = "biased variance",
+    .right = "r = (1 - m) r + m v n / (n - 1)",
     .condition = "BatchNorm with small micro-batches",
     .knob = "value",
     .source = "pytorch 46516: the definition",
@@ -279,9 +277,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "bn-momentum-swapped",
-    .stage = "running_stats",
-    .right = "(1 - m) r + m v",
-    .wrong = "m r + (1 - m) v",
+    .right = "r = (1 - m) r + m v",
     .condition = "BatchNorm",
     .knob = "value",
     .source = "GradientAccumulator 47: momentum read the other way round",

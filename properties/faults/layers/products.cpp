@@ -73,7 +73,6 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 const RegisterFault registered{{
     .name = "grid-limit-without-stride",
     .bug = "rows-never-written",
-    .stage = "forward",
     .right = "for (i = block; i < rows; i += blocks)",
     .wrong = "if (block < rows)",
     .condition = "more rows than blocks",
@@ -98,7 +97,6 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "zero-blocks-launched",
-    .stage = "forward",
     .right = "max(256 / size, 1) blocks",
     .wrong = "256 / size blocks",
     .condition = "a sum of more than 256 products",
@@ -148,9 +146,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "second-product-lost",
-    .stage = "backward",
-    .right = "Σ over all rows",
-    .wrong = "Σ over the first half",
+    .right = "dW = Σ dyᵀ x over all rows",
     .condition = "two rows or more",
     .knob = "rows",
     .source = "Liger-Kernel PR 1413",
@@ -186,9 +182,7 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
 
 const RegisterFault registered{{
     .name = "subnormals-flushed",
-    .stage = "backward",
-    .right = "subnormal operands count",
-    .wrong = "subnormal operands are 0",
+    .right = "dW = Σ dyᵀ x",
     .condition = "fp16, gradients below 2^-14",
     .knob = "value",
     .source = "pytorch 182952, PR 183766, rocm-libraries 11938",

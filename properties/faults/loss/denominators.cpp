@@ -40,8 +40,7 @@ CountedItems all_rows(const Run& run, const CountedItems&) {
 const RegisterFault registered{{
     .name = "denominator-counts-ignored",
     .stage = "count",
-    .right = "n_k = items that count",
-    .wrong = "n_k = rows",
+    .right = "N = items that count",
     .condition = "ignored rows",
     .knob = "rows",
     .source = "transformers PR 46204, axolotl-ai-cloud/axolotl 2227",
@@ -66,9 +65,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "denominator-unshifted-labels",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "Σ s_k / (N + rows)",
+    .right = "c = S / N",
     .condition = "every batch; 1 / T of the gradient",
     .knob = "value",
     .source = "transformers PR 46204",
@@ -99,8 +96,7 @@ CountedItems kept_in_bf16(const Run&, const CountedItems& right) {
 const RegisterFault registered{{
     .name = "items-counted-in-16-bits",
     .stage = "count",
-    .right = "n_k, N in i64",
-    .wrong = "n_k, N in bf16",
+    .right = "N in i64",
     .condition = "more than 256 items in a window",
     .knob = "rows",
     .source = "source mutation",
@@ -125,9 +121,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "wrong-item-kind",
-    .stage = "loss",
-    .right = "N = Σ weights",
-    .wrong = "N = rows with a weight",
+    .right = "c = S / Σ weights",
     .condition = "rows of weight other than 1",
     .knob = "value",
     .source = "OpenNMT-py PR 526, 2209",
@@ -150,9 +144,7 @@ void factor(Run& run) {
 const RegisterFault registered{{
     .name = "denominator-kwarg-dropped",
     .bug = "own-items",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "Σ s_k / n_k",
+    .right = "c = S / N",
     .condition = "K > 1",
     .knob = "value",
     .source = "transformers 37197, 37766, unsloth 4725",
@@ -181,9 +173,7 @@ void factor(Run& run) {
 const RegisterFault registered{{
     .name = "denominator-skipped-branch",
     .bug = "own-items",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "Σ s_k / n_k",
+    .right = "c = S / N",
     .condition = "label smoothing, K > 1",
     .knob = "value",
     .source = "transformers 46731, PR 47261",
@@ -205,9 +195,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "mean-of-means",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "(1/K) Σ s_k / n_k",
+    .right = "c = S / N",
     .condition = "unequal n_k",
     .knob = "value",
     .source = "transformers PR 34191, torchtune PR 1875",
@@ -230,9 +218,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "divided-by-k-minus-1",
-    .stage = "loss",
-    .right = "Σ s_k / K",
-    .wrong = "Σ s_k / (K − 1)",
+    .right = "c = S / N",
     .condition = "K > 1",
     .knob = "value",
     .source = "Lightning 19987, transformers 37777",
@@ -255,9 +241,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "last-window-wrong-divisor",
-    .stage = "loss",
-    .right = "divide by the window's own r",
-    .wrong = "divide by the configured K",
+    .right = "c = S / N",
     .condition = "a last window with r < K micro-batches",
     .knob = "value",
     .source = "Lightning 19987, ms-swift PR 10084",
@@ -276,9 +260,7 @@ void factor(Run& run) { run.factor = run.window_scale; }
 
 const RegisterFault registered{{
     .name = "sum-not-mean",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "Σ s_k",
+    .right = "c = S / N",
     .condition = "N > 1",
     .knob = "value",
     .source = "Lightning 87, nanoGPT 168",

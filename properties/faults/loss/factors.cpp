@@ -41,9 +41,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "extra-times-k",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "K Σ s_k / N",
+    .right = "c = S / N",
     .condition = "K > 1",
     .knob = "value",
     .source = "transformers PR 34198, axolotl 2262",
@@ -66,9 +64,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "per-microbatch-weight",
-    .stage = "loss",
-    .right = "Σ s_k / N",
-    .wrong = "Σ s_k (n_k K / N) / N",
+    .right = "c = S / N",
     .condition = "unequal n_k",
     .knob = "value",
     .source = "open_clip PR 1212",
@@ -95,9 +91,7 @@ void loss(Run& run) {
 
 const RegisterFault registered{{
     .name = "scale-after-backward",
-    .stage = "loss",
-    .right = "∇(l_k / K)",
-    .wrong = "∇ l_k, then l_k / K",
+    .right = "dy = c ∂l/∂y",
     .condition = "K > 1",
     .knob = "value",
     .source = "verl PR 436, Lightning 87",
@@ -124,9 +118,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "scale-changes-mid-window",
-    .stage = "loss",
-    .right = "S constant in a window",
-    .wrong = "S_k: grown or not by micro-batch k",
+    .right = "c = S / N",
     .condition = "growth inside a window",
     .knob = "value",
     .source = "pytorch PR 36601, apex 777",
@@ -148,9 +140,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "scale-not-applied",
-    .stage = "loss",
-    .right = "c = scale / N",
-    .wrong = "c = 1 / N, unscaled all the same",
+    .right = "c = S / N, unscaled by S",
     .condition = "a loss scale other than 1",
     .knob = "value",
     .source = "Megatron-LM 0b14cc27",
@@ -172,9 +162,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "zero-valid-items-nan",
-    .stage = "loss",
-    .right = "an empty micro-batch adds nothing",
-    .wrong = "0 / 0",
+    .right = "c = S / N, also where n_k = 0",
     .condition = "a micro-batch with n_k = 0",
     .knob = "none",
     .source = "nanochat PR 623, pytorch 70348",

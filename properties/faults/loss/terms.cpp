@@ -26,9 +26,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "aux-gradient-never-flows",
-    .stage = "loss",
-    .right = "∇ main + ∇ aux",
-    .wrong = "∇ main",
+    .right = "dy = c ((1 - ε) ∂nll/∂y + ∂aux/∂y)",
     .condition = "an auxiliary term",
     .knob = "value",
     .source = "NeMo Automodel 1408, PR 1412",
@@ -66,9 +64,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "aux-loss-not-divided",
-    .stage = "loss",
-    .right = "(main + aux) / N",
-    .wrong = "(main + K aux) / N",
+    .right = "l = main + aux",
     .condition = "K > 1, an auxiliary term",
     .knob = "value",
     .source = "NeMo Automodel PR 3359, Megatron-LM 9ef8a2a420",

@@ -16,9 +16,7 @@ void overflow_check(Run& run) {
 
 const RegisterFault registered{{
     .name = "overflow-not-checked",
-    .stage = "overflow_check",
-    .right = "skip when not finite",
-    .wrong = "never skip",
+    .right = "found = any element is not finite",
     .condition = "any overflow",
     .knob = "none",
     .source = "DeepSpeed 8415",
@@ -48,9 +46,7 @@ void overflow_check(Run& run) {
 
 const RegisterFault registered{{
     .name = "found-inf-last-microbatch-only",
-    .stage = "overflow_check",
-    .right = "overflow in any micro-batch",
-    .wrong = "overflow in the last micro-batch",
+    .right = "found = any s_k is not finite",
     .condition = "overflow in a micro-batch that is not the last",
     .knob = "none",
     .source = "pytorch amp_examples: the rule of the effective batch",
@@ -80,9 +76,7 @@ void overflow_check(Run& run) {
 
 const RegisterFault registered{{
     .name = "overflow-flag-cleared-late",
-    .stage = "overflow_check",
-    .right = "clear, then check everything",
-    .wrong = "check the first parameter, clear, check the others",
+    .right = "found = any parameter is not finite",
     .condition = "an overflow in one parameter",
     .knob = "none",
     .source = "apex 758826fc",

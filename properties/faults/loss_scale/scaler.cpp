@@ -43,9 +43,7 @@ void scaler(Run& run) {
 
 const RegisterFault registered{{
     .name = "scaler-counter-kept-on-overflow",
-    .stage = "scaler",
-    .right = "the count returns to 0",
-    .wrong = "the count stays",
+    .right = "count = 0 in a skipped window",
     .condition = "an overflow, then growth",
     .knob = "none",
     .source = "pytorch PR 36601: the scaler's update",
@@ -66,9 +64,7 @@ void scaler(Run& run) {
 
 const RegisterFault registered{{
     .name = "scaler-counts-microbatches",
-    .stage = "scaler",
-    .right = "a window counts once",
-    .wrong = "every micro-batch counts",
+    .right = "one update a window",
     .condition = "a dynamic scale, K > 1",
     .knob = "none",
     .source = "pytorch PR 36601",
@@ -90,9 +86,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "scaler-state-not-restored",
-    .stage = "scaler",
-    .right = "scale and count of the checkpoint",
-    .wrong = "count 0",
+    .right = "count of the first window = that of the checkpoint",
     .condition = "a start in the middle of training",
     .knob = "none",
     .source = "transformers 34053, metaseq 3, torchtitan 146",
@@ -169,9 +163,7 @@ void unscale(Run& run) {
 
 const RegisterFault registered{{
     .name = "double-unscale",
-    .stage = "unscale",
-    .right = "A / S",
-    .wrong = "A / S²",
+    .right = "g = A / S",
     .condition = "scale other than 1",
     .knob = "value",
     .source = "pytorch PR 94060",
@@ -199,9 +191,7 @@ void unscale(Run& run) {
 
 const RegisterFault registered{{
     .name = "unscaled-by-the-next-scale",
-    .stage = "unscale",
-    .right = "A / S of this window",
-    .wrong = "A / S of the next",
+    .right = "g = A / S of this window",
     .condition = "growth at this window",
     .knob = "value",
     .source = "apex 237, 777",
@@ -255,9 +245,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "master-gradient-copied-too-early",
-    .stage = "unscale",
-    .right = "copy after the last addition",
-    .wrong = "copy before it",
+    .right = "g = A_K / S",
     .condition = "K > 1; the parameter is drawn",
     .knob = "value",
     .source = "Megatron-LM 9b55856615",

@@ -10,9 +10,7 @@ bool steps_after(const Run&, int k) { return k == 0; }
 
 const RegisterFault registered{{
     .name = "boundary-off-by-one",
-    .stage = "unscale",
-    .right = "step when (i + 1) % K = 0",
-    .wrong = "step when i % K = 0",
+    .right = "step where (i + 1) % K = 0",
     .condition = "K > 1",
     .knob = "none",
     .source = "LLMs-from-scratch 299, accelerate 435",
@@ -34,9 +32,7 @@ bool steps_after(const Run& run, int k) {
 
 const RegisterFault registered{{
     .name = "forced-step-at-the-end",
-    .stage = "unscale",
-    .right = "one step at the end of the last window",
-    .wrong = "one after each of its micro-batches",
+    .right = "step after the last s_k of the last window",
     .condition = "the last window, K > 1",
     .knob = "none",
     .source = "accelerate 1847, 2831, Lightning 21808",
@@ -58,9 +54,7 @@ bool steps_after(const Run& run, int k) {
 
 const RegisterFault registered{{
     .name = "k-by-modulo-while-it-changes",
-    .stage = "unscale",
-    .right = "i - last step >= K",
-    .wrong = "i % K = 0",
+    .right = "step where i - last step = K",
     .condition = "windows of different K",
     .knob = "none",
     .source = "yolov5 PR 3722",
@@ -79,9 +73,7 @@ bool steps_after(const Run&, int) { return true; }
 
 const RegisterFault registered{{
     .name = "step-at-every-microbatch",
-    .stage = "unscale",
-    .right = "one step a window",
-    .wrong = "one step a micro-batch",
+    .right = "step after the last s_k",
     .condition = "K > 1",
     .knob = "none",
     .source = "accelerate 2790",

@@ -122,9 +122,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "norm-of-own-stage",
-    .stage = "norm",
-    .right = "the norm over the layers of all stages",
-    .wrong = "each stage of a pipeline clips by that of its own",
+    .right = "norm of g, the layers of all stages p",
     .condition = "a pipeline, an active clip",
     .knob = "value",
     .source = "torchtitan issue 596, 649",
@@ -147,9 +145,7 @@ void agree(Run& run) {
 
 const RegisterFault registered{{
     .name = "stages-skip-apart",
-    .stage = "agree",
-    .right = "all stages skip the step where one of them found an overflow",
-    .wrong = "each stage of a pipeline acts upon its own finding",
+    .right = "found = found_p of any stage p",
     .condition = "a pipeline, an overflow on some stages alone",
     .knob = "none",
     .source = "fairscale PR 181",

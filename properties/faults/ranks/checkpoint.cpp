@@ -39,9 +39,7 @@ void load_checkpoint(Run& run, const Checkpoint& from) {
 
 const RegisterFault registered{{
     .name = "checkpoint-offset-after-first-bucket",
-    .stage = "checkpoint",
-    .right = "every bucket is read at its elements' offset",
-    .wrong = "at that of the padded buckets in front, and zeros behind the end",
+    .right = "element i",
     .condition = "the number of ranks changes; a bucket behind one with padding",
     .knob = "value",
     .source = "Megatron-LM 5077",
@@ -91,9 +89,7 @@ void load_checkpoint(Run& run, const Checkpoint& from) {
 
 const RegisterFault registered{{
     .name = "empty-shard-forgotten",
-    .stage = "checkpoint",
-    .right = "a rank may have no piece of a parameter",
-    .wrong = "ranks without one are not counted, and those behind them read another's piece",
+    .right = "piece r",
     .condition = "the number of ranks changes; a sharded optimizer; a rank without a piece of a parameter in front",
     .knob = "value",
     .source = "pytorch 108869, Megatron-LM 6191",
@@ -133,9 +129,7 @@ void load_checkpoint(Run& run, const Checkpoint& from) {
 
 const RegisterFault registered{{
     .name = "padding-counted-as-loaded",
-    .stage = "checkpoint",
-    .right = "as many elements are loaded as there are",
-    .wrong = "as many fewer as their bucket is padded by",
+    .right = "all elements of a bucket",
     .condition = "the number of ranks changes; a bucket with padding",
     .knob = "value",
     .source = "Fast-LLM 439",

@@ -25,9 +25,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "norm-of-own-shard",
-    .stage = "norm",
-    .right = "the norm over the pieces of all ranks",
-    .wrong = "each rank clips by its own",
+    .right = "norm of g, the pieces of all ranks",
     .condition = "several ranks that share the optimizer, an active clip",
     .knob = "value",
     .source = "PyTorch issue 72548",
@@ -53,9 +51,7 @@ void norm(Run& run) {
 
 const RegisterFault registered{{
     .name = "replicated-counted-by-every-rank",
-    .stage = "norm",
-    .right = "each piece counts once",
-    .wrong = "the norm counts every piece R times",
+    .right = "norm of g",
     .condition = "several ranks that share the optimizer, not of the inf-norm",
     .knob = "value",
     .source = "PyTorch issue 88955",
@@ -134,8 +130,7 @@ const Stages& stages() {
 const RegisterFault registered{{
     .name = "overflow-seen-by-one-rank",
     .stage = "overflow_check",
-    .right = "found = an element of the sum over ranks is not finite",
-    .wrong = "found = one of the rank's own buffers is not",
+    .right = "found = any not finite of sum_r x_r",
     .condition = "an overflow on some ranks alone",
     .knob = "none",
     .source = "fairscale PR 179, 181",
@@ -160,9 +155,7 @@ void schedule(Run& run) {
 
 const RegisterFault registered{{
     .name = "rate-steps-by-ranks",
-    .stage = "schedule",
     .right = "t + 1",
-    .wrong = "t + R",
     .condition = "several ranks",
     .knob = "steps",
     .source = "diffusers 3954, transformers 24088, accelerate 2926",
@@ -194,9 +187,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "tail-rows-never-dealt",
-    .stage = "loss",
-    .right = "every micro-batch counts",
-    .wrong = "a rank's micro-batches beyond the fewest of any rank are not counted",
+    .right = "c = S / N for every k",
     .condition = "K_r unequal",
     .knob = "value",
     .source = "ms-swift PR 9907",

@@ -21,9 +21,7 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "average-divides-by-elements",
-    .stage = "reduce",
-    .right = "R times the mean over ranks",
-    .wrong = "R times the sum over the number of elements",
+    .right = "R G / R",
     .condition = "as many elements as ranks hide it",
     .knob = "value",
     .source = "torchcomms PR 287",
@@ -51,9 +49,7 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "average-is-a-sum",
-    .stage = "reduce",
-    .right = "the mean over ranks",
-    .wrong = "their sum",
+    .right = "R G / R",
     .condition = "several ranks, divided around the sum",
     .knob = "value",
     .source = "PyTorch issue 162338",
@@ -109,7 +105,6 @@ const RegisterFault registered{{
     .name = "mean-of-a-normalised-sum",
     .stage = "reduce",
     .right = "G = sum_r B_r",
-    .wrong = "G / R",
     .condition = "several ranks",
     .knob = "value",
     .source = "torchtitan 2323, torchtune 2172",
@@ -131,9 +126,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "ranks-multiplied-in-twice",
-    .stage = "loss",
-    .right = "c = scale / N, summed over ranks",
-    .wrong = "c = R scale / N, summed over ranks",
+    .right = "c = S / N",
     .condition = "several ranks",
     .knob = "value",
     .source = "sparseml PR 135",
@@ -155,9 +148,7 @@ void factor(Run& run) {
 
 const RegisterFault registered{{
     .name = "own-rank-denominator",
-    .stage = "loss",
-    .right = "c = scale / N, N over all ranks",
-    .wrong = "c = scale / (R n_r), n_r the rank's own items",
+    .right = "c = S / N, N over all ranks",
     .condition = "ranks with unequal items",
     .knob = "value",
     .source = "transformers 34242, prime-rl 1957",
@@ -187,9 +178,7 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "stale-narrow-gradients-reduced",
-    .stage = "reduce",
-    .right = "the buffers are summed over ranks",
-    .wrong = "the last micro-batch's gradients are",
+    .right = "sum_r A_r",
     .condition = "a rank with K > 1",
     .knob = "value",
     .source = "DeepSpeed 5154, 5170",

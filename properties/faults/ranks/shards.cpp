@@ -36,9 +36,7 @@ void all_gather(Run& run) {
 
 const RegisterFault registered{{
     .name = "gathered-weights-stale",
-    .stage = "all_gather",
-    .right = "parameters are put together behind every step",
-    .wrong = "those of the first window are read again",
+    .right = "p of this window",
     .condition = "sharded parameters, the second window and later",
     .knob = "value",
     .source = "Megatron-LM 950, DeepSpeed 8486",
@@ -159,9 +157,7 @@ void accumulate(Run& run) {
 const RegisterFault registered{{
     .name = "shard-reset-at-every-boundary",
     .bug = "last-only",
-    .stage = "accumulate",
-    .right = "a piece adds up all micro-batches",
-    .wrong = "the last one alone",
+    .right = "A += s_k, of a piece",
     .condition = "sharded gradients, K > 1",
     .knob = "value",
     .source = "open-instruct 1498",

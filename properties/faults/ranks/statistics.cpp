@@ -159,9 +159,7 @@ void sync_statistics(Run& run, LayerState& layer, StepPart part) {
 
 const RegisterFault registered{{
     .name = "synchronised-backward-stays-local",
-    .stage = "sync_statistics",
-    .right = "Σ dy and Σ dy h over the rows of all ranks",
-    .wrong = "over each rank's own",
+    .right = "Σ dy, Σ dy h over the rows of all ranks",
     .condition = "micro_step statistics that pass a gradient on, rows on several ranks",
     .knob = "value",
     .source = "source mutation",
@@ -224,9 +222,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "buffers-not-synchronised",
-    .stage = "running_stats",
-    .right = "every rank begins a window with the first rank's running values",
-    .wrong = "each with its own",
+    .right = "r_rank = what the first rank left",
     .condition = "several ranks and windows, batch norm that moves with each micro-batch, running of the first rank",
     .knob = "value",
     .source = "pytorch 111138",

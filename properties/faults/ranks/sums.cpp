@@ -101,7 +101,6 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "first-rank-broadcast",
-    .stage = "reduce",
     .right = "Σ over ranks of x_r",
     .wrong = "x_0, on every rank",
     .condition = "several ranks",
@@ -136,7 +135,6 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "last-bucket-not-flushed",
-    .stage = "reduce",
     .right = "every bucket is summed over ranks",
     .wrong = "all but the last",
     .condition = "several ranks",
@@ -181,9 +179,7 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "reduced-in-the-first-micro-batch",
-    .stage = "reduce",
-    .right = "the sum over ranks of what all micro-batches left",
-    .wrong = "of what the first left; each rank adds the rest of its own",
+    .right = "sum_r sum_k s_rk",
     .condition = "a rank with K > 1",
     .knob = "value",
     .source = "InfiniTrain PR 213, FunASR PR 3472",
@@ -211,9 +207,7 @@ void reduce(Run& run) {
 
 const RegisterFault registered{{
     .name = "replicas-never-meet",
-    .stage = "reduce",
-    .right = "groups add up their pieces at the window's end",
-    .wrong = "each keeps its own sum",
+    .right = "the sum over all groups",
     .condition = "several groups that keep the same pieces",
     .knob = "value",
     .source = "NeMo Automodel 3135, verl 7493",

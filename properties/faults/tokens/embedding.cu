@@ -42,9 +42,7 @@ const Stages& stages() {
 
 const RegisterFault registered{{
     .name = "embedding-last-occurrence",
-    .stage = "backward",
     .right = "dW_t = sum of dy over the rows of t",
-    .wrong = "dW_t = dy of the last row of t",
     .condition = "a token twice in a micro-batch",
     .knob = "value",
     .source = "source mutation",

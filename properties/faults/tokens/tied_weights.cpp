@@ -12,9 +12,7 @@ namespace {
 
 const RegisterFault registered{{
     .name = "tied-cleared-twice",
-    .stage = "fork",
-    .right = "dW = head's + embedding's",
-    .wrong = "dW = embedding's",
+    .right = "dW = dW of the product + dW of the look-ups",
     .condition = "a tied weight",
     .knob = "value",
     .source = "IST-DASLab/llmq 67",
@@ -31,9 +29,7 @@ namespace {
 
 const RegisterFault registered{{
     .name = "tied-head-gradient-only",
-    .stage = "fork",
-    .right = "dW = head's + embedding's",
-    .wrong = "dW = head's",
+    .right = "dW = dW of the product + dW of the look-ups",
     .condition = "a tied weight",
     .knob = "value",
     .source = "paiml/entrenar 314, huggingface/peft 1750",

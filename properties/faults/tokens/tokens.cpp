@@ -50,9 +50,7 @@ void loss(Run& run) {
 
 const RegisterFault registered{{
     .name = "labels-not-shifted",
-    .stage = "loss",
-    .right = "row i by label i + 1",
-    .wrong = "row i by label i",
+    .right = "t_i = label i + 1",
     .condition = "labels are shifted",
     .knob = "none",
     .source = "source mutation",
@@ -76,9 +74,7 @@ void loss(Run& run) {
 
 const RegisterFault registered{{
     .name = "shifted-twice",
-    .stage = "loss",
-    .right = "row i by label i + 1",
-    .wrong = "row i by label i + 2",
+    .right = "t_i = label i + 1",
     .condition = "labels are shifted",
     .knob = "none",
     .source = "source mutation",
@@ -104,9 +100,7 @@ void loss(Run& run) {
 
 const RegisterFault registered{{
     .name = "shift-crosses-sequences",
-    .stage = "loss",
-    .right = "the last row of a sequence is scored by nothing",
-    .wrong = "it is scored by the next sequence's first label",
+    .right = "t_i = label i + 1, of its own sequence",
     .condition = "several sequences in a micro-batch",
     .knob = "none",
     .source = "pytorch/torchtitan 4075, huggingface/trl 5854",
@@ -134,8 +128,7 @@ CountedItems without_boundaries(const Run& run, const CountedItems& right) {
 const RegisterFault registered{{
     .name = "boundaries-subtracted-twice",
     .stage = "count",
-    .right = "n_k = labels behind the shift",
-    .wrong = "n_k = labels behind the shift - sequences",
+    .right = "N = labels behind the shift",
     .condition = "labels are shifted",
     .knob = "rows",
     .source = "unslothai/unsloth-zoo 1066",
@@ -162,8 +155,7 @@ CountedItems before_the_shift(const Run& run, const CountedItems& right) {
 const RegisterFault registered{{
     .name = "tokens-counted-before-shift",
     .stage = "count",
-    .right = "n_k = labels behind the shift",
-    .wrong = "n_k = labels",
+    .right = "N = labels behind the shift",
     .condition = "a first label that is scored by nothing",
     .knob = "rows",
     .source = "huggingface/transformers 46204, Liquid4All/liquid-finetune 40",
@@ -236,8 +228,7 @@ void forward(Run& run) {
 const RegisterFault registered{{
     .name = "positions-run-on",
     .stage = "forward",
-    .right = "position 0 at the start of a sequence",
-    .wrong = "positions go on over the sequences of a micro-batch",
+    .right = "p_i = i - the start of its sequence",
     .condition = "several sequences in a micro-batch, and positions",
     .knob = "none",
     .source = "pytorch/torchtitan 2559, allenai/OLMo-core 591, epfLLM/Megatron-LLM 23",

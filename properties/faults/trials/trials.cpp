@@ -29,9 +29,9 @@ constexpr int cases_to_compare = 6;
 FaultRecord catalogue_row(const Fault& fault) {
   FaultRecord record;
   record.name = fault.name;
-  record.stage = fault.stage;
+  record.stage = stage_of(fault);
   record.right = fault.right;
-  record.wrong = fault.wrong;
+  record.wrong = wrong_of(fault);
   record.source = fault.source;
   record.knob = fault.knob;
   record.magnitude = magnitude();
@@ -115,7 +115,7 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.caught = true;
       record.law = law->name;
       record.found_stage = caught->first_stage;
-      record.right_stage = is_found_in(record.found_stage, fault.stage);
+      record.right_stage = is_found_in(record.found_stage, stage_of(fault));
       record.token = caught->token;
       record.message = caught->message;
       record.suspects = caught->suspects;

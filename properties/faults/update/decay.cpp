@@ -46,9 +46,7 @@ void decay(Run& run) {
 
 const RegisterFault registered{{
     .name = "adam-vs-adamw-decay",
-    .stage = "decay",
-    .right = "g + λ p",
-    .wrong = "p (1 - lr λ)",
+    .right = "g + λ p, p = p",
     .condition = "weight decay of kind l2",
     .knob = "value",
     .source = "FlagGems 4988",
@@ -78,9 +76,7 @@ void decay(Run& run) {
 
 const RegisterFault registered{{
     .name = "adamw-vs-adam-decay",
-    .stage = "decay",
-    .right = "p (1 - lr λ)",
-    .wrong = "g + λ p",
+    .right = "g = g, p (1 - lr λ)",
     .condition = "weight decay of kind decoupled",
     .knob = "value",
     .source = "FlagGems PR 4989: the reverse of its fault",
@@ -101,9 +97,7 @@ void decay(Run& run) {
 
 const RegisterFault registered{{
     .name = "decay-per-microbatch",
-    .stage = "decay",
-    .right = "decay once a window",
-    .wrong = "decay K times",
+    .right = "g + λ p, or p (1 - lr λ)",
     .condition = "K > 1 and decay",
     .knob = "value",
     .source = "keras 19990",
@@ -140,9 +134,7 @@ void decay(Run& run) {
 
 const RegisterFault registered{{
     .name = "decay-scaled-by-accumulation",
-    .stage = "decay",
-    .right = "λ",
-    .wrong = "λ K",
+    .right = "g + λ p, or p (1 - lr λ)",
     .condition = "K > 1 and decay",
     .knob = "value",
     .source = "yolov5 6757",
@@ -196,9 +188,7 @@ void decay(Run& run) {
 const RegisterFault registered{{
     .name = "wrapper-drops-decay",
     .bug = "decay-left-out",
-    .stage = "decay",
     .right = "g + λ p, or p (1 - lr λ)",
-    .wrong = "g, p",
     .condition = "weight decay",
     .knob = "value",
     .source = "optax 145",

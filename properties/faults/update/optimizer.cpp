@@ -47,9 +47,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "dampening-on-first-step",
-    .stage = "optimizer",
     .right = "v = g at the first step",
-    .wrong = "v = (1 - d) g",
     .condition = "momentum with dampening, the first step",
     .knob = "value",
     .source = "PyTorch SGD: the first buffer is the gradient",
@@ -106,9 +104,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "momentum-on-the-gradient",
-    .stage = "optimizer",
     .right = "v = μ v + g",
-    .wrong = "v = v + μ g",
     .condition = "momentum, the second step and later",
     .knob = "value",
     .source = "AiDotNet 2008, pytorch_optimizer PR 516",
@@ -132,9 +128,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "momentum-reset-each-step",
-    .stage = "optimizer",
-    .right = "momentum carries over",
-    .wrong = "momentum starts from zero at every step",
+    .right = "m = m of the step before",
     .condition = "the second step and later, momentum",
     .knob = "value",
     .source = "pytorch_optimizer PR 516",
@@ -170,9 +164,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "zero-gradient-skipped",
-    .stage = "optimizer",
-    .right = "p moves by momentum",
-    .wrong = "p stays",
+    .right = "p moves by momentum where g = 0",
     .condition = "a gradient that is zero throughout, momentum",
     .knob = "value",
     .source = "pytorch 28294, PR 28883, Muon 54",

@@ -40,9 +40,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "bias-correction-stuck",
-    .stage = "optimizer",
-    .right = "1 - β^(t+1)",
-    .wrong = "1 - β at every step",
+    .right = "t = the steps taken",
     .condition = "Adam, the second step and later",
     .knob = "value",
     .source = "apex 1124, OLMo-core PR 317",
@@ -66,9 +64,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "optimizer-count-per-microbatch",
-    .stage = "optimizer",
     .right = "t counts windows",
-    .wrong = "t counts micro-batches",
     .condition = "Adam, K > 1",
     .knob = "value",
     .source = "keras 19990",
@@ -92,9 +88,7 @@ void schedule(Run& run) {
 
 const RegisterFault registered{{
     .name = "sched-per-microbatch",
-    .stage = "schedule",
     .right = "t + 1 a window",
-    .wrong = "t + K a window",
     .condition = "K > 1",
     .knob = "steps",
     .source = "accelerate 963",
@@ -118,9 +112,7 @@ void schedule(Run& run) {
 
 const RegisterFault registered{{
     .name = "rate-advances-on-skip",
-    .stage = "schedule",
-    .right = "a skipped window does not count",
-    .wrong = "it counts",
+    .right = "t in a skipped window",
     .condition = "an overflow",
     .knob = "none",
     .source = "pytorch 67590, DeepSpeed 8415",
@@ -145,9 +137,7 @@ void scaler(Run& run) {
 
 const RegisterFault registered{{
     .name = "state-advances-on-skip",
-    .stage = "optimizer",
-    .right = "a skipped window changes no state",
-    .wrong = "the optimizer runs all the same",
+    .right = "p = p in a skipped window",
     .condition = "an overflow",
     .knob = "none",
     .source = "LibreYOLO PR 771",
@@ -169,9 +159,7 @@ void begin_window(Run& run) {
 
 const RegisterFault registered{{
     .name = "step-not-restored",
-    .stage = "optimizer",
-    .right = "t of the checkpoint",
-    .wrong = "t = 0",
+    .right = "t = the steps taken, those before the checkpoint too",
     .condition = "a start in the middle of training",
     .knob = "steps",
     .source = "transformers PR 8624, gpt-neox PR 308",
@@ -200,9 +188,7 @@ void learning_rate(Run& run) {
 
 const RegisterFault registered{{
     .name = "update-count-off-by-one",
-    .stage = "optimizer",
-    .right = "total steps",
-    .wrong = "total steps + 1",
+    .right = "rate of (t - warmup) / (total - warmup)",
     .condition = "a schedule that knows its end",
     .knob = "value",
     .source = "transformers 37777, PR 37923, llm.c c6680a2",

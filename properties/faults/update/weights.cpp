@@ -42,9 +42,7 @@ void cast(Run& run) {
 
 const RegisterFault registered{{
     .name = "stale-weight-cast",
-    .stage = "cast",
-    .right = "recast after every step",
-    .wrong = "the first cast is kept",
+    .right = "w = cast(p) in every window",
     .condition = "the second window and later",
     .knob = "value",
     .source = "Flow-Factory PR 186, pytorch PR 165068",
@@ -73,9 +71,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "update-lost-in-bf16",
-    .stage = "optimizer",
-    .right = "fp32 master parameters",
-    .wrong = "bf16 parameters",
+    .right = "p = fp32(p - lr v)",
     .condition = "any step",
     .knob = "value",
     .source = "ao PR 1124, tt-metal PR 15518",
@@ -106,9 +102,7 @@ void optimizer(Run& run) {
 
 const RegisterFault registered{{
     .name = "shard-offset-wrong",
-    .stage = "optimizer",
-    .right = "shard i with gradient i",
-    .wrong = "shard 1 with gradient 0",
+    .right = "p_i = p_i - lr g_i",
     .condition = "two elements or more; the parameter is drawn",
     .knob = "value",
     .source = "llm.c 7ba3ef6",

@@ -150,7 +150,7 @@ class HeldRun {
   /// A planted fault, in the tensors of its stage.
   void hold_faulty(const Fault& fault) {
     hold([&](const ShownTensor& shown) -> Labels {
-      if (shown.stage != fault.stage) return {};
+      if (shown.stage != stage_of(fault)) return {};
       return {"other", shown.shown, fault.name, variant(shown), precision()};
     });
   }

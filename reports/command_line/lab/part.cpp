@@ -23,7 +23,7 @@ namespace {
 
 void print_faults() {
   for (const Fault* fault : faults()) {
-    std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong
+    std::cout << fault->name << "  [" << stage_of(*fault) << "]  " << fault->right << "  ->  " << wrong_of(*fault)
               << "  (knob: " << fault->knob << ")\n";
   }
 }
@@ -53,8 +53,8 @@ bool explain(const std::string& name) {
   const Fault* fault = find_fault(name);
   if (fault == nullptr) return false;
   const Bug* bug = bug_of(*fault);
-  std::cout << "fault " << fault->name << ", planted in " << fault->stage << ": " << fault->right << "  ->  "
-            << fault->wrong << "\n"
+  std::cout << "fault " << fault->name << ", planted in " << stage_of(*fault) << ": " << fault->right << "  ->  "
+            << wrong_of(*fault) << "\n"
             << "shows with: " << fault->condition << "\n"
             << "modelled on: " << fault->source << "\n"
             << "knob: " << fault->knob << "\n"

@@ -211,16 +211,19 @@ TEST(Bugs, SayWhatTheyAre) {
   }
 }
 
-/// Where a fault stands, its bug may enter; a name that is its own, or that no bug bears, says nothing.
+/// A fault stands where its bug may enter, and says nothing that the bug says.
 TEST(Bugs, ArePlantedByFaultsThatNameThem) {
   for (const Fault* fault : faults()) {
-    const Bug *planted = bug_of(*fault), *of_its_name = find_bug(fault->name);
-    if (planted == nullptr) {
-      EXPECT_EQ(fault->bug, of_its_name == nullptr ? "" : "none") << fault->name;
+    const Bug* bug = bug_of(*fault);
+    if (bug == nullptr) {
+      EXPECT_EQ(fault->bug, find_bug(fault->name) == nullptr ? "" : "none") << fault->name;
+      EXPECT_FALSE(fault->stage.empty() || fault->wrong.empty()) << fault->name;
       continue;
     }
     EXPECT_NE(fault->bug, fault->name);
-    EXPECT_TRUE(std::ranges::count(planted->stages, fault->stage)) << fault->name << " enters at " << fault->stage;
+    EXPECT_NE(fault->wrong, bug->formula) << fault->name;
+    EXPECT_EQ(fault->stage.empty(), bug->stages == std::vector{stage_of(*fault)}) << fault->name;
+    EXPECT_TRUE(std::ranges::count(bug->stages, stage_of(*fault))) << fault->name << " enters at " << stage_of(*fault);
   }
 }
 

@@ -15,9 +15,7 @@ void decay(Run& run) {
 const RegisterFault registered{{
     .name = "decay-forgotten",
     .bug = "decay-left-out",
-    .stage = "decay",
     .right = "g + λ p, or p (1 - lr λ)",
-    .wrong = "g, p",
     .condition = "weight decay",
     .knob = "none",
     .source = "a sample",
