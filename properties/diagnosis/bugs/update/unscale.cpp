@@ -10,6 +10,15 @@
 namespace tally::unscale_bug {
 namespace {
 
+/// Whether a buffer goes on into the next window: no step was taken at the end.
+bool carries_over(const Evidence& evidence, const std::string& parameter) {
+  for (int w = 1; w < static_cast<int>(evidence.c.windows.size()); ++w) {
+    const auto buffer = evidence.tap(w, 0, "accumulate", "in.buffer." + parameter).value_or(Values{});
+    if (std::any_of(buffer.begin(), buffer.end(), [](double v) { return v != 0; })) return true;
+  }
+  return false;
+}
+
 // One parameter's gradient is copied before the last addition.
 namespace copied_too_early {
 
@@ -57,15 +66,6 @@ const RegisterBug registered{{
 
 // A step is taken after every micro-batch.
 namespace stepped_after_each {
-
-/// Whether a buffer goes on into the next window: no step was taken at the end.
-bool carries_over(const Evidence& evidence, const std::string& parameter) {
-  for (int w = 1; w < static_cast<int>(evidence.c.windows.size()); ++w) {
-    const auto buffer = evidence.tap(w, 0, "accumulate", "in.buffer." + parameter).value_or(Values{});
-    if (std::any_of(buffer.begin(), buffer.end(), [](double v) { return v != 0; })) return true;
-  }
-  return false;
-}
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "in.buffer.");
@@ -133,15 +133,6 @@ const RegisterBug registered{{
 
 // The step is taken after the first micro-batch of a window.
 namespace stepped_after_the_first {
-
-/// Whether a buffer goes on into the next window: no step was taken at the end.
-bool carries_over(const Evidence& evidence, const std::string& parameter) {
-  for (int w = 1; w < static_cast<int>(evidence.c.windows.size()); ++w) {
-    const auto buffer = evidence.tap(w, 0, "accumulate", "in.buffer." + parameter).value_or(Values{});
-    if (std::any_of(buffer.begin(), buffer.end(), [](double v) { return v != 0; })) return true;
-  }
-  return false;
-}
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "in.buffer.");
