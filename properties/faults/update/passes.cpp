@@ -19,9 +19,7 @@ const Stages& faulty() {
 
 const RegisterFault registered{{
     .name = "sam-steps-from-moved-weights",
-    .stage = "optimizer",
     .right = "p = k - lr g",
-    .wrong = "p = p - lr g",
     .condition = "the second of two windows",
     .knob = "none",
     .source = "source mutation: the weights are not put back",

@@ -21,7 +21,6 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterBug registered{{
     .name = "sam-steps-from-moved-weights",
-    .faults = {"sam-steps-from-moved-weights"},
     .stages = {"optimizer"},
     .sentence = "the second pass of sharpness-aware minimisation steps from the moved weights, not from the kept ones",
     .formula = "p = p - lr g",
