@@ -31,15 +31,15 @@ void add_cast(const NodeView& view, std::vector<Node>& nodes) {
   const bool gathers = shards_optimizer(view.c) && !shards_parameters(view.c);
   NodeMaker cast(StageName::cast);
   for (const std::string& p : view.weights) {
-    cast.in(p, Format::master, view.shape_of(p),
-            {{gathers ? StageName::gather_updated : StageName::optimizer, p, From::earlier}});
+    cast.of(p).in(p, Format::master, view.shape_of(p),
+                  {{gathers ? StageName::gather_updated : StageName::optimizer, p, From::earlier}});
     cast.out(p, Format::storage, view.shape_of(p));
   }
   cast.of_window().add_to(nodes);
   if (!shards_parameters(view.c)) return;
   NodeMaker gather(StageName::all_gather);
   for (const std::string& p : view.parameters) {
-    gather.in("shard." + p, Format::storage, view.shape_of(p), {{StageName::cast, p, From::window}});
+    gather.of(p).in("shard." + p, Format::storage, view.shape_of(p), {{StageName::cast, p, From::window}});
     gather.out(p, Format::storage, view.shape_of(p)).out("again." + p, Format::storage, view.shape_of(p));
   }
   gather.without_rows(communicates_each(view.c)).add_to(nodes);
@@ -50,7 +50,8 @@ void read_weights(const NodeView& view, NodeMaker& node, const char* gathered) {
   const bool gathers = shards_parameters(view.c);
   for (const std::string& p : view.weights) {
     const bool whole = gathers && std::ranges::count(view.parameters, p) > 0;
-    node.in(p, Format::storage, view.shape_of(p),
+    node.of(p.substr(0, p.rfind('.')))
+        .in(p, Format::storage, view.shape_of(p),
             {whole ? Source{StageName::all_gather, gathered + p} : Source{StageName::cast, p, From::window}});
   }
 }
@@ -69,6 +70,7 @@ void leave_statistics(const LayerView& layer, const std::vector<RowStatistic>& a
 /// What statistics over rows read and leave: the layer's own, or what a rank makes of its rows for all.
 void leave_column_statistics(const NodeView& view, const LayerView& layer, NodeMaker& each, NodeMaker& whole) {
   const Shape features{view.features_in(layer)};
+  whole.of(layer.label);
   if (layer.frozen)
     for (const char* value : running_values) each.in(layer.label + "." + value, Format::master, features);
   if (view.pools(layer)) {
@@ -86,6 +88,7 @@ void add_forward(const NodeView& view, std::vector<Node>& nodes) {
   for (std::size_t i = 0; i < view.layers.size(); ++i) {
     const LayerView& layer = view.layers[i];
     const std::vector<std::int64_t> features = features_read(view.c.model, i);
+    each.of(layer.label);
     for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j)
       each.in(layer.input_name(j), Format::storage, {rows_in_place, features[j]}, view.output_read(layer.inputs[j]));
     for (const LayerTensor& tensor : tensors_of(*layer.layer))
@@ -107,14 +110,16 @@ void add_statistics(const NodeView& view, std::vector<Node>& nodes) {
     const Shape features{view.features_in(layer)};
     const std::string label = layer.label + ".";
     if (view.pools(layer)) {
-      sync.in(label + "count", Format::i64, {}).out(label + "count", Format::i64, {});
+      sync.of(label + "count").in(label + "count", Format::i64, {}).out(label + "count", Format::i64, {});
       for (const std::string& name : view.statistics_handed())
-        sync.in(label + name, Format::fp32, features, {{StageName::forward, label + name}});
-      for (const char* name : column_statistics) sync.out(label + name, Format::fp32, features);
+        sync.of(label + name).in(label + name, Format::fp32, features, {{StageName::forward, label + name}});
+      for (const char* name : column_statistics) sync.of(label + name).out(label + name, Format::fp32, features);
       for (const char* name : gradient_sums)
-        sync.in(label + name, Format::fp32, features, {{StageName::backward, label + name}})
+        sync.of(label + name)
+            .in(label + name, Format::fp32, features, {{StageName::backward, label + name}})
             .out(label + name, Format::fp32, features);
     }
+    each.of(layer.label), whole.of(layer.label);
     const bool first = takes_first_running(view.c, *layer.layer);
     for (const char* value : running_values) {
       const std::string broadcast = "broadcast." + label + value;
@@ -158,6 +163,7 @@ void go_back(const NodeView& view, std::size_t i, NodeMaker& node) {
   const LayerView& layer = view.layers[i];
   const std::vector<std::int64_t> features = features_read(view.c.model, i);
   const std::string label = layer.label + ".";
+  node.of(layer.label);
   for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j) {
     const Shape shape{rows_in_place, features[j]};
     node.in(layer.input_name(j), Format::storage, shape, view.output_read(layer.inputs[j]))
@@ -181,11 +187,12 @@ void add_backward(const NodeView& view, std::vector<Node>& nodes) {
   NodeMaker node(StageName::backward), fork(StageName::fork);
   read_places(view, node);
   read_weights(view, node, "again.");
-  for (const std::string& p : view.parameters) node.out("d." + p, Format::storage, view.shape_of(p));
+  for (const std::string& p : view.parameters)
+    node.of(p.substr(0, p.rfind('.'))).out("d." + p, Format::storage, view.shape_of(p));
   for (const SharedParameter& shared : shared_parameters(view.c.model)) {
     for (const std::size_t user : shared.users) {
       const std::string given = view.layers[user].gradient_name("weight");
-      node.out(given, Format::storage, view.shape_of(shared.name));
+      node.of(view.layers[user].label).out(given, Format::storage, view.shape_of(shared.name));
       fork.in(given, Format::storage, view.shape_of(shared.name), {{StageName::backward, given}});
     }
     if (std::ranges::count(view.parameters, shared.name) > 0)

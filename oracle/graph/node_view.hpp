@@ -58,12 +58,14 @@ class NodeMaker {
       if (in_lockstep(view.layers)) behind({{stage, "", From::each}});
     return *this;
   }
+  /// What the node works on in the ports from here on.
+  NodeMaker& of(std::string layer_or_parameter) { return of_ = std::move(layer_or_parameter), *this; }
   NodeMaker& in(const std::string& tensor, Format format, Shape shape, std::vector<Source> sources = {}) {
-    node_.ports.push_back({"in." + tensor, format, std::move(shape), true, false, false, -1, std::move(sources)});
+    node_.ports.push_back({"in." + tensor, format, std::move(shape), true, false, false, -1, of_, std::move(sources)});
     return *this;
   }
   NodeMaker& out(std::string tensor, Format format, Shape shape) {
-    node_.ports.push_back({std::move(tensor), format, std::move(shape)});
+    node_.ports.push_back({std::move(tensor), format, std::move(shape), false, false, false, -1, of_});
     return *this;
   }
   /// The last port stands in the place of another.
@@ -77,6 +79,7 @@ class NodeMaker {
 
  private:
   Node node_;
+  std::string of_;
 };
 
 /// From the count to the gradients of a micro-batch.

@@ -22,8 +22,8 @@ void add_accumulate(const NodeView& view, std::vector<Node>& nodes) {
   NodeMaker node(StageName::accumulate);
   for (const std::string& p : view.parameters) {
     const Shape& shape = view.shape_of(p);
-    node.in(gradient(p), summed ? Format::accumulate : Format::storage, shape,
-            {summed ? Source{StageName::reduce, "reduced." + p} : source(gradient_of_parameter(view.layers, p))});
+    node.of(p).in(gradient(p), summed ? Format::accumulate : Format::storage, shape,
+                  {summed ? Source{StageName::reduce, "reduced." + p} : source(gradient_of_parameter(view.layers, p))});
     node.in("buffer." + p, Format::accumulate, shape,
             {totals ? Source{StageName::reduce, "reduced." + p, From::previous}
                     : Source{StageName::accumulate, "buffer." + p, From::previous}});
@@ -42,6 +42,7 @@ void add_reduce(const NodeView& view, std::vector<Node>& nodes) {
     const bool gradients = view.communicates(Communicate::micro_batch) && !(of_window && replicas);
     NodeMaker node(StageName::reduce);
     for (const std::string& p : view.parameters) {
+      node.of(p);
       const Shape& shape = view.shape_of(p);
       const From end = !of_window ? From::here : replicas ? From::last_of_all : From::last;
       std::vector<Source> sources{{StageName::accumulate, "buffer." + p, end}};
@@ -55,14 +56,15 @@ void add_reduce(const NodeView& view, std::vector<Node>& nodes) {
       }
       node.out("wire." + p, Format::wire, shape).out("reduced." + p, Format::accumulate, shape);
     }
-    node.in("divisor", Format::fp32, {}).of_window(of_window).without_rows(!of_window).add_to(nodes);
+    node.of("").in("divisor", Format::fp32, {}).of_window(of_window).without_rows(!of_window).add_to(nodes);
   };
   if (each) make(false);
   if (!each || replicas) make(true);
 }
 
-/// The buffers that a window's end reads; or, where gradients are written directly, these.
-void read_sums(const NodeView& view, NodeMaker& node) {
+/// The buffers that a window's end reads, all at once or each for itself; or, where gradients are written directly,
+/// these.
+void read_sums(const NodeView& view, NodeMaker& node, bool each_for_itself) {
   const bool each = in_ranks(view.c) && communicates_each(view.c), replicas = replicas_of(view.c) > 1;
   const From last = each ? From::last_of_all : From::last;
   for (const std::string& p : view.parameters) {
@@ -70,7 +72,7 @@ void read_sums(const NodeView& view, NodeMaker& node) {
     if (view.communicates(Communicate::running_total)) sum = {StageName::reduce, "reduced." + p, last};
     if (view.communicates(Communicate::window) || replicas) sum = {StageName::reduce, "reduced." + p, From::window};
     const Source written = source(gradient_of_parameter(view.layers, p), From::last);
-    node.in("buffer." + p, Format::accumulate, view.shape_of(p), {sum}).apart();
+    node.of(each_for_itself ? p : "").in("buffer." + p, Format::accumulate, view.shape_of(p), {sum}).apart();
     node.in(gradient(p), Format::storage, view.shape_of(p), {written}).apart();
     node.behind({sum, written});
   }
@@ -83,7 +85,7 @@ Source overflow(const NodeView& view) {
 void add_overflow_check(const NodeView& view, std::vector<Node>& nodes) {
   if (!checks_overflow(view.c.recipe.loss_scale)) return;
   NodeMaker node(StageName::overflow_check), agree(StageName::agree);
-  read_sums(view, node);
+  read_sums(view, node, false);
   node.of_window().out("found", Format::u8, {}).add_to(nodes);
   if (!in_ranks(view.c)) return;
   agree.in("found", Format::u8, {}, {{StageName::overflow_check, "found", From::window}});
@@ -93,8 +95,8 @@ void add_overflow_check(const NodeView& view, std::vector<Node>& nodes) {
 void add_unscale(const NodeView& view, std::vector<Node>& nodes) {
   NodeMaker node(StageName::unscale);
   node.in("inverse_scale", Format::fp32, {}).behind(view.scale_before());
-  read_sums(view, node);
-  for (const std::string& p : view.parameters) node.out(gradient(p), Format::fp32, view.shape_of(p));
+  read_sums(view, node, true);
+  for (const std::string& p : view.parameters) node.of(p).out(gradient(p), Format::fp32, view.shape_of(p));
   if (checks_overflow(view.c.recipe.loss_scale)) node.behind({overflow(view)});
   node.of_window().add_to(nodes);
 }
@@ -106,12 +108,16 @@ void add_clip(const NodeView& view, std::vector<Node>& nodes) {
   for (const std::string& p : view.parameters) {
     const std::vector<Source> unscaled{{StageName::unscale, gradient(p), From::window}};
     norm.in(gradient(p), Format::fp32, view.shape_of(p), unscaled);
-    node.in(gradient(p), Format::fp32, view.shape_of(p), unscaled).out(gradient(p), Format::fp32, view.shape_of(p));
+    node.of(p)
+        .in(gradient(p), Format::fp32, view.shape_of(p), unscaled)
+        .out(gradient(p), Format::fp32, view.shape_of(p));
   }
   if (by_norm) {
     if (in_parts) norm.out("part", Format::fp32, {});
     norm.of_window().out("norm", Format::fp32, {}).add_to(nodes);
-    node.in("norm", Format::fp32, {}, {{StageName::norm, "norm", From::window}}).out("coefficient", Format::fp32, {});
+    node.of("")
+        .in("norm", Format::fp32, {}, {{StageName::norm, "norm", From::window}})
+        .out("coefficient", Format::fp32, {});
   }
   if (clips(clip)) node.of_window().add_to(nodes);
 }
@@ -126,7 +132,9 @@ void add_decay(const NodeView& view, std::vector<Node>& nodes) {
   NodeMaker node(StageName::decay);
   for (const std::string& p : view.parameters) {
     const Shape& shape = view.shape_of(p);
-    node.in(gradient(p), Format::fp32, shape, {gradient_before_decay(view, p)}).out(gradient(p), Format::fp32, shape);
+    node.of(p)
+        .in(gradient(p), Format::fp32, shape, {gradient_before_decay(view, p)})
+        .out(gradient(p), Format::fp32, shape);
     node.in(p, Format::master, shape, {{StageName::optimizer, p, From::earlier}}).out(p, Format::master, shape);
   }
   node.of_window().add_to(nodes);
@@ -145,12 +153,15 @@ void add_optimizer(const NodeView& view, std::vector<Node>& nodes) {
       gradients.insert(gradients.begin(), {StageName::decay, gradient(p), From::window});
     else if (decays)
       before.insert(before.begin(), {StageName::decay, p, From::window});
-    node.in(gradient(p), Format::fp32, shape, std::move(gradients)).in(p, Format::master, shape, std::move(before));
+    node.of(p)
+        .in(gradient(p), Format::fp32, shape, std::move(gradients))
+        .in(p, Format::master, shape, std::move(before));
     node.out(p, Format::master, shape);
     for (const KeptTensor& kept : kept_beside(view.c, p))
       node.in(kept.name, Format::master, kept.shape, {{StageName::optimizer, kept.name, From::earlier}})
           .out(kept.name, Format::master, kept.shape);
-    gather.in("shard." + p, Format::master, shape, {{StageName::optimizer, p, From::window}})
+    gather.of(p)
+        .in("shard." + p, Format::master, shape, {{StageName::optimizer, p, From::window}})
         .out(p, Format::master, shape);
   }
   node.of_window().add_to(nodes);
@@ -194,9 +205,12 @@ void add_checkpoint(const NodeView& view, std::vector<Node>& nodes) {
   }
   for (const LayerView& layer : view.layers)
     if (layer.layer->kind == kinds::batch_norm && !layer.frozen)
-      for (const char* value : {"running_mean", "running_var"})
-        both(layer.label + "." + value, Format::master, {view.features_in(layer)}, first, StageName::running_stats);
+      for (const std::string& value : {layer.label + ".running_mean", layer.label + ".running_var"}) {
+        node.of(value);
+        both(value, Format::master, {view.features_in(layer)}, first, StageName::running_stats);
+      }
   for (const std::string& p : view.parameters) {
+    node.of(p);
     both(p, Format::master, view.shape_of(p), writes_pieces, StageName::optimizer);
     for (const KeptTensor& kept : kept_beside(view.c, p))
       both(kept.name, Format::master, kept.shape, writes_pieces, StageName::optimizer);

@@ -53,6 +53,7 @@ struct Port {
   bool apart = false;         // stands in the place of another port; the node says what is read
   bool has_no_piece = false;  // a rank's piece without any element: there is no such tensor
   int pipe = -1;              // the stage of a pipeline that alone has it
+  std::string of = {};        // the layer or parameter that the node works on there; empty: all at once
   /// The sources of an input, whose bits are those of the first of them that there is. None: the case's, or a constant.
   std::vector<Source> sources = {};
 };

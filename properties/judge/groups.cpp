@@ -257,7 +257,7 @@ std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping g
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
     const Trace& trace = ranks.traces[rank];
     found.push_back(lenses[rank].with(in_order(trace, std::move(walks[rank].checks)), grouping));
-    if (grouping == Grouping::declared) name_absent_stage(trace, found.back().checks);
+    if (grouping == Grouping::declared) name_absent_stage(ranks.parts[rank], trace, found.back().checks);
   }
   return found;
 }
@@ -281,7 +281,7 @@ GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, 
     return {checks_of_whole(generations, trace, hard_lenses(generations, grouping)), {}};
   }
   GroupedChecks found = both_lenses(c, trace, grouping, told);
-  if (grouping == Grouping::declared) name_absent_stage(trace, found.checks);
+  if (grouping == Grouping::declared) name_absent_stage(c, trace, found.checks);
   return found;
 }
 

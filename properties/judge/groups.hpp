@@ -91,7 +91,7 @@ class StageCones {
 /// Where a check fails and an earlier stage left no tap of a tensor that it must leave, that stage is the first that
 /// fails: its check, not_run so far, fails and moves before the other. Inputs alone may be untapped. For subjects that
 /// tap every stage they run.
-void name_absent_stage(const Trace& trace, std::vector<TensorCheck>& checks);
+void name_absent_stage(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks);
 
 /// Whether this check fails because its stage did not run.
 bool is_absent(const TensorCheck& check);

@@ -1,6 +1,5 @@
 // What a tap is judged through: the stages since the last taps, those that left none, and producers.
 #include <algorithm>
-#include <array>
 
 #include "kernels/trace/stage_group.hpp"
 #include "kernels/trace/trace.hpp"
@@ -137,54 +136,39 @@ bool precedes(const TapName& a, const TapName& b) {
   if (a.window != b.window) return a.window < b.window;
   if (a.stage == StageName::checkpoint && is_input(a.tensor)) return false;  // it is written down behind all others
   const bool in_time = a.micro_batch < 0 || b.micro_batch < 0 || a.micro_batch <= b.micro_batch;
-  return in_time && place_of_stage(a.stage) <= place_of_stage(b.stage);
+  return in_time && stage_called(a.stage) <= stage_called(b.stage);
 }
 
-constexpr std::array<std::string_view, 3> by_layer{"forward", "backward", "running_stats"};
-constexpr std::array<std::string_view, 7> stages_of_all{"count",          "loss",   "fork",    "norm",
-                                                        "overflow_check", "scaler", "schedule"};
-
-bool is_one_of(const auto& stages, const std::string& stage) {
-  return std::find(stages.begin(), stages.end(), stage) != stages.end();
-}
-
-/// What the stage works on here: "fc1" of "in.fc1.weight" where it works by layer, "fc1.weight" of
-/// "in.momentum.fc1.weight" where it works by parameter; empty where it works on all at once.
-std::string object_of(const TapName& name) {
-  const auto last = name.tensor.rfind('.');
-  if (last == std::string::npos || is_one_of(stages_of_all, name.stage)) return "";
-  const bool layer = is_one_of(by_layer, name.stage);
-  const std::string rest = layer ? name.tensor.substr(0, last) : name.tensor;
-  const auto before = rest.rfind('.', layer ? std::string::npos : last - 1);
-  if (before != std::string::npos) return rest.substr(before + 1);
-  return name.tensor.starts_with("in.") ? "" : rest;  // "in.norm"
-}
-
-/// Whether the stage left anything of what this tap is about.
-bool left_something(const Trace& trace, const TapName& missing) {
-  const std::string object = object_of(missing);
+/// Whether the stage left anything of the layer or parameter that this input is read for.
+bool left_something(const WindowGraph& graph, const Trace& trace, const TapName& missing) {
+  const auto work_of = [&](const TapName& name) {
+    const Port* port = graph.port(name.stage, name.micro_batch < 0, name.tensor);
+    return port == nullptr ? "" : port->of;
+  };
+  const std::string work = work_of(missing);
   return std::any_of(trace.taps().begin(), trace.taps().end(), [&](const Tap& tap) {
     const bool same_run = tap.name.window == missing.window && tap.name.micro_batch == missing.micro_batch &&
                           tap.name.stage == missing.stage;
-    return same_run && !is_input(tap.name.tensor) && (object.empty() || object_of(tap.name) == object);
+    return same_run && !is_input(tap.name.tensor) && (work.empty() || work_of(tap.name) == work);
   });
 }
 
 /// An output, or an input of a stage that left no output either.
-bool is_missing_work(const Trace& trace, const TensorCheck& check) {
+bool is_missing_work(const WindowGraph& graph, const Trace& trace, const TensorCheck& check) {
   if (check.status != Status::not_run || check.lens != "local") return false;
   const TapName name = tap_name_of(check.tap);
-  return is_input(name.tensor) ? !left_something(trace, name) : true;
+  return is_input(name.tensor) ? !left_something(graph, trace, name) : true;
 }
 
 }  // namespace
 
-void name_absent_stage(const Trace& trace, std::vector<TensorCheck>& checks) {
+void name_absent_stage(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks) {
   const TensorCheck* failure = first_failure(checks);
   if (failure == nullptr || failure->lens == "relation") return;
   const TapName at = tap_name_of(failure->tap);
+  const WindowGraph graph(c);
   const auto absent = std::find_if(checks.begin(), checks.end(), [&](const TensorCheck& check) {
-    return is_missing_work(trace, check) && precedes(tap_name_of(check.tap), at);
+    return is_missing_work(graph, trace, check) && precedes(tap_name_of(check.tap), at);
   });
   if (absent == checks.end()) return;
   TensorCheck named = *absent;

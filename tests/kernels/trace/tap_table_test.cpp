@@ -143,6 +143,22 @@ std::string table() {
   return text;
 }
 
+TEST(WindowGraph, NamesTheLayerOrParameterThatAPortIsOf) {
+  const Case c = read_case_file(tests::case_folder / "valid/adam_fp16_dynamic_scale.json");
+  const WindowGraph graph(c);
+  const std::string p = parameters_of(c.model).front(), layer = p.substr(0, p.rfind('.'));
+  const auto of = [&](const char* stage, bool of_window, const std::string& tensor) {
+    const Port* port = graph.port(stage, of_window, tensor);
+    return port == nullptr ? "no port" : port->of;
+  };
+  EXPECT_EQ(of("forward", false, "in." + p), layer);
+  EXPECT_EQ(of("backward", false, "d." + p), layer);
+  EXPECT_EQ(of("unscale", true, "in.buffer." + p), p);
+  EXPECT_EQ(of("optimizer", true, "in.exp_avg." + p), p);
+  for (const char* stage : {"overflow_check", "norm"})
+    for (const Port& port : graph.node(stage, true)->ports) EXPECT_EQ(port.of, "") << stage << " " << port.tensor;
+}
+
 TEST(TapTable, IsThatOfThePage) {
   const std::string made = table(), head = made.substr(0, made.find('\n') + 1), now = tests::text_of(page);
   const std::size_t begin = now.find(head), end = begin == std::string::npos ? begin : now.find("\n\n", begin) + 1;

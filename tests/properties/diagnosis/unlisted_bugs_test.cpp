@@ -6,6 +6,7 @@
 #include "properties/diagnosis/evidence.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/judge/groups.hpp"
+#include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::unlisted_bugs_test {
@@ -168,13 +169,29 @@ TEST(AbsentStages, AStageWithoutAnyTapIsNamedWhereSomethingBehindItFails) {
   behind.status = Status::fail;
   checks.push_back(behind);
 
-  name_absent_stage(without, checks);
+  name_absent_stage(c, without, checks);
 
   const TensorCheck* found = first_failure(checks);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->stage, "decay") << found->tap;
   EXPECT_TRUE(is_absent(*found));
   EXPECT_EQ(diagnose(c, without, checks).front().name, "stage-not-run");
+}
+
+TEST(AbsentStages, AnInputIsNamedOnlyWhereNothingOfItsParameterWasLeft) {
+  const Case c = normal_case(7);
+  const Trace whole = run(c);
+  TensorCheck untapped, behind;
+  untapped.lens = behind.lens = "local";
+  untapped.tap = "w0/unscale/in.buffer.fc1.weight", untapped.stage = "unscale", untapped.status = Status::not_run;
+  behind.tap = "w0/optimizer/fc1.weight", behind.stage = "optimizer", behind.status = Status::fail, behind.elements = 4;
+  std::vector<TensorCheck> left{untapped, behind}, passed_over = left;
+
+  name_absent_stage(c, whole, left);
+  name_absent_stage(c, changed(whole, "w0/unscale/d.fc1.weight", [](Tensor&) { return false; }), passed_over);
+
+  EXPECT_EQ(first_failure(left)->stage, "optimizer");
+  EXPECT_EQ(first_failure(passed_over)->tap, untapped.tap);
 }
 
 TEST(AbsentStages, AStageIsNotNamedWhereOnlySomethingBeforeItFails) {
@@ -186,7 +203,7 @@ TEST(AbsentStages, AStageIsNotNamedWhereOnlySomethingBeforeItFails) {
   before.tap = "w0/m0/forward/fc1.y", before.stage = "forward", before.status = Status::fail, before.elements = 4;
   std::vector<TensorCheck> checks{missing, before};
 
-  name_absent_stage(whole, checks);
+  name_absent_stage(c, whole, checks);
 
   EXPECT_EQ(first_failure(checks)->stage, "forward");
 }
