@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "kernels/trace/tap_name.hpp"
-#include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rows.hpp"
 #include "oracle/case/sharding.hpp"
+#include "oracle/graph/window_graph.hpp"
 #include "oracle/layers/heads.hpp"
 #include "properties/judge/groups.hpp"
 
@@ -61,25 +61,21 @@ std::string pair_at(const Case& c, const TapName& tap, std::int64_t head, std::i
 /// What an element of a model over tokens belongs to.
 std::string place_in_sequence(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
   if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
-  const auto layout = layout_of(c, tap);
-  if (const PartOfAttention at = part_of(c.model, without_marks(tap.tensor)); at.layer != nullptr && at.part == "mask")
-    return index.size() == 2 ? pair_at(c, tap, index[0], index[1]) : "";
+  const WindowGraph graph(c);
+  const Port* const port = graph.port(tap.stage, false, tap.tensor);
+  if (port == nullptr || index.size() != port->shape.size()) return "";
+  if (port->shape.back() == pairs_in_place) return pair_at(c, tap, index[0], index[1]);
+  if (port->shape.front() != rows_in_place) return "";
   const auto window = static_cast<std::size_t>(tap.window), k = static_cast<std::size_t>(tap.micro_batch);
-  const std::vector<std::string> parameters = weights_of(c.model);
-  const std::string_view tensor = without_marks(tap.tensor);
-  const bool of_rows = layout && !layout->shape.empty() && layout->shape.front() == c.windows[window][k] &&
-                       std::ranges::find(parameters, tensor) == parameters.end() &&
-                       tensor.find('@') == std::string_view::npos;
-  if (!of_rows || index.size() != layout->shape.size()) return "";
   const std::vector<std::int64_t> places = places_in_sequences(c);
   const auto first = static_cast<std::size_t>(first_row(c, window, k)),
              row = first + static_cast<std::size_t>(index[0]);
   const auto begins = std::count(places.begin() + static_cast<std::ptrdiff_t>(first),
                                  places.begin() + static_cast<std::ptrdiff_t>(row) + 1, 0);
-  const PartOfAttention at = part_of(c.model, tensor);
+  const PartOfAttention at = part_of(c.model, without_marks(tap.tensor));
   const char* const what = at.layer == nullptr ? "row" : at.part == "k" || at.part == "v" ? "key" : "query";
   std::string text = what + (" " + std::to_string(places[row])) + " of sequence " + std::to_string(begins - 1);
-  if (at.layer != nullptr && index.size() == 2) text += head_at(at, index[1], layout->shape[1]);
+  if (at.layer != nullptr && index.size() == 2) text += head_at(at, index[1], port->shape[1]);
   return text;
 }
 

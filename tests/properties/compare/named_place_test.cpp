@@ -31,6 +31,7 @@ TEST(NamedPlace, SaysNothingOfWhatHasNoRows) {
   EXPECT_EQ(place("w0/m0/forward/in.q.weight", {0, 0}), "");
   EXPECT_EQ(place("w0/optimizer/q.weight", {0, 0}), "");
   EXPECT_EQ(place("w0/m0/loss/in.factor", {}), "");
+  EXPECT_EQ(place("w0/m0/accumulate/buffer.q.weight", {3, 0}), "");  // as many features as rows
   Case c = small_attention_model(1);
   c.sequences.clear();
   EXPECT_EQ(named_place(c, tap_name_of("w0/m0/forward/sum.y"), {0, 0}), "");
