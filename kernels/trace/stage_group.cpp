@@ -1,20 +1,13 @@
 #include "kernels/trace/stage_group.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <sstream>
 #include <stdexcept>
 
 #include "oracle/case/file/json.hpp"
-#include "oracle/graph/stage.hpp"
 
 namespace tally {
 namespace {
-
-// The graph of a window has the same, behind those that are in no group.
-static_assert(std::ranges::equal(stages_in_order, stage_names | std::views::drop(2)));
-
-auto place_of(std::string_view stage) { return std::ranges::find(stages_in_order, stage) - stages_in_order.begin(); }
 
 bool exists(std::string_view stage) { return std::ranges::count(stages_in_order, stage) > 0; }
 
@@ -28,7 +21,7 @@ StageGroup group_of(const std::string& line) {
     if (!exists(stage))
       throw std::runtime_error("group '" + named(line) + "': no stage is named '" + named(stage) + "'");
   }
-  if (place_of(group.first) > place_of(group.last)) {
+  if (place_of_stage(group.first) > place_of_stage(group.last)) {
     throw std::runtime_error("group '" + named(line) + "': expected the earlier stage first");
   }
   return group;
@@ -37,7 +30,8 @@ StageGroup group_of(const std::string& line) {
 }  // namespace
 
 bool StageGroup::holds(std::string_view stage) const {
-  return exists(stage) && place_of(first) <= place_of(stage) && place_of(stage) <= place_of(last);
+  const auto place = place_of_stage(stage);
+  return exists(stage) && place_of_stage(first) <= place && place <= place_of_stage(last);
 }
 
 std::vector<StageGroup> stage_groups_of(std::string_view lines) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +14,8 @@ namespace tally {
 
 // Stages that a subject fuses: a kernel that runs several in one leaves no taps between them.
 
-/// The stages of a window, in the order it passes them.
-inline constexpr std::array<std::string_view, 22> stages_in_order{
-    "cast", "all_gather", "receive",    "forward",        "sync_statistics", "running_stats", "loss",    "backward",
-    "fork", "send",       "accumulate", "reduce",         "overflow_check",  "agree",         "unscale", "norm",
-    "clip", "decay",      "optimizer",  "gather_updated", "scaler",          "schedule"};
+/// The stages of a window, in the order it passes them: those of the graph but `checkpoint` and `count`.
+inline constexpr auto stages_in_order = std::span(stage_names).subspan<2>();
 
 /// Every stage from `first` to `last`, both included: "unscale..optimizer".
 struct StageGroup {
