@@ -58,7 +58,8 @@ struct StageGrid {
 
 StageGrid stage_grid(const CaptureRecord& capture, std::size_t most_columns);
 
-/// Where a tap stands; false where it names no place. "w0/m3/loss/loss" is column {0, 3}, of any rank.
+/// Where a tap stands; false where it names no place. "w0/m3/loss/loss" is column {0, 3}, of any rank
+/// and any stage of a pipeline.
 bool column_of(std::string_view tap, StageColumn& column);
 
 // The sections of a capture's page. A section with nothing to say writes nothing.

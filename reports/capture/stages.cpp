@@ -79,9 +79,10 @@ const StageCell* StageGrid::at(const std::string& stage, const StageColumn& colu
 
 bool column_of(std::string_view tap, StageColumn& column) {
   column = {};
-  int rank = 0;  // those of all stand in one cell
+  int rank = 0, pipe = 0;  // those of all stand in one cell
   if (!take_number(tap, 'w', column.window)) return false;
   take_number(tap, 'r', rank);
+  take_number(tap, 'p', pipe);
   if (!take_number(tap, 'm', column.micro_batch)) column.micro_batch = -1;
   return true;
 }

@@ -26,6 +26,8 @@ TEST(StageGrid, PutsWhatAllRanksLeaveIntoTheColumnOfTheirMicroBatch) {
   EXPECT_EQ(column, (StageColumn{1, 2}));
   ASSERT_TRUE(column_of("w1/r12/reduce/reduced.fc1.weight", column));
   EXPECT_EQ(column, (StageColumn{1, -1}));
+  ASSERT_TRUE(column_of("w0/r1/p3/m2/send/in.fc1.y", column));
+  EXPECT_EQ(column, (StageColumn{0, 2}));
 }
 
 TEST(StageGrid, PutsAFailureAboveMissingTapsAndThoseAboveTheRest) {
