@@ -98,7 +98,7 @@ class LawTask {
     for (int drawn = 0; drawn < cases_of(law_, options_) && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
       if (!step()) return result_.cases.push_back(undrawn_case(law_, storage_, *died_));
       const double score = try_one(source.next());
-      if (options_.steered && !is_designed(law_.name)) source.reward(score);
+      if (options_.steered && !law_.designed) source.reward(score);
     }
     while (!result_.failing && controls_.wanted() && !interrupted()) {
       if (!step()) return result_.cases.push_back(undrawn_case(law_, storage_, *died_));

@@ -104,7 +104,7 @@ class Shrinker {
     while (best_.attempts < plan_attempts && !spent() && smaller_plan(true)) {
     }
     const bool in_one_stage = signature_.lens == "local" || signature_.stage == "kernel";
-    while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && !spent() &&
+    while (in_one_stage && law_.judges_any_case && best_.attempts < 2 * plan_attempts && !spent() &&
            smaller_plan(false)) {
     }
     with_listed_schedule(Case(best_.c), subject_, schedule_attempts, [this](const Case& c) { return fails_alike(c); });

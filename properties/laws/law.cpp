@@ -3,10 +3,7 @@
 #include "properties/laws/law.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "oracle/registered_files.hpp"
 #include "properties/diagnosis/sentences.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
@@ -20,52 +17,10 @@ Outcome::Outcome(Outcome&&) noexcept = default;
 Outcome& Outcome::operator=(const Outcome&) = default;
 Outcome& Outcome::operator=(Outcome&&) noexcept = default;
 Outcome::~Outcome() = default;
-namespace {
-std::map<std::string, Law, std::less<>>& registry() {
-  static std::map<std::string, Law, std::less<>> all;
-  return all;
-}
-}  // namespace
 
-RegisterLaw::RegisterLaw(Law law, std::source_location at) {
-  note_registered(at);
-  registry().emplace(law.name, std::move(law));
-}
+std::vector<const Law*> laws() { return all_records<Law>(); }
 
-std::vector<const Law*> laws() {
-  std::vector<const Law*> all;
-  for (const auto& [name, law] : registry()) all.push_back(&law);
-  return all;
-}
-
-const Law* find_law(std::string_view name) {
-  const auto found = registry().find(name);
-  return found == registry().end() ? nullptr : &found->second;
-}
-
-namespace {
-
-std::set<std::string, std::less<>>& laws_of_any_case() {
-  static std::set<std::string, std::less<>> all;
-  return all;
-}
-}  // namespace
-
-RegisterAnyCase::RegisterAnyCase(const std::string& law) { laws_of_any_case().insert(law); }
-
-bool judges_any_case(std::string_view law) { return laws_of_any_case().contains(law); }
-
-namespace {
-
-std::set<std::string, std::less<>>& designed_laws() {
-  static std::set<std::string, std::less<>> all;
-  return all;
-}
-}  // namespace
-
-RegisterDesigned::RegisterDesigned(const std::string& law) { designed_laws().insert(law); }
-
-bool is_designed(std::string_view law) { return designed_laws().contains(law); }
+const Law* find_law(std::string_view name) { return find_record<Law>(name); }
 
 namespace {
 

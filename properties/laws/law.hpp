@@ -3,13 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/training_step/run/run.hpp"
 #include "oracle/case/case.hpp"
+#include "oracle/registered_files.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/record/record.hpp"
 
@@ -49,36 +49,19 @@ struct Law {
   double weight = 1;
   /// Whether it holds for values of any bit pattern, near under- and overflow too; others draw ordinary ones.
   bool any_values = false;
+  /// Whether `holds` may be asked of a case that `shape` would not give: one that breaks the law may shrink below what
+  /// it would draw. What the lenses then find in one stage is a failure like any other; a relation between runs need
+  /// not be.
+  bool judges_any_case = false;
+  /// Whether its plans are designed one after another, by seed: none of theirs is bred from an earlier one.
+  bool designed = false;
 };
 
-struct RegisterLaw {
-  explicit RegisterLaw(Law law, std::source_location at = std::source_location::current());
-};
+using RegisterLaw = Register<Law>;
 
 /// All laws, sorted by name.
 std::vector<const Law*> laws();
 const Law* find_law(std::string_view name);
-
-// Laws that narrow the plans they are drawn from, but can judge any case: a case that breaks one may shrink below what
-// the law would draw.
-
-/// Stands beside the law's own record, in its file.
-struct RegisterAnyCase {
-  explicit RegisterAnyCase(const std::string& law);
-};
-
-/// Whether `holds` of this law may be asked of a case that its `shape` would not give. What the lenses then find in one
-/// stage is a failure like any other; a relation between runs need not be.
-bool judges_any_case(std::string_view law);
-
-// Laws whose plans are designed one after another, by seed: none of theirs is bred from an earlier one.
-
-/// Stands beside the law's own record, in its file.
-struct RegisterDesigned {
-  explicit RegisterDesigned(const std::string& law);
-};
-
-bool is_designed(std::string_view law);
 
 // What laws do with outcomes: checks are added, relations required, and at the end all of it is settled into a status.
 

@@ -19,6 +19,19 @@ TEST(Registration, RecognisesARecordAndNoCommentAboutOne) {
   EXPECT_FALSE(holds_record("RegisterLaw::RegisterLaw(Law law) {}\n"));
 }
 
+TEST(Registration, FindsARecordByItsNameAndRefusesAnotherOfThatName) {
+  struct Sample {
+    std::string name;
+    int value;
+  };
+  const Register<Sample> second({"b", 2}), first({"a", 1});
+  ASSERT_EQ(all_records<Sample>().size(), 2u);
+  EXPECT_EQ(all_records<Sample>().front()->name, "a");
+  EXPECT_EQ(find_record<Sample>("b")->value, 2);
+  EXPECT_EQ(find_record<Sample>("c"), nullptr);
+  EXPECT_THROW(Register<Sample>({"a", 3}), std::logic_error);
+}
+
 TEST(Registration, EveryFileWithARecordRegistered) {
   const auto with_record = on_disk();
   const auto in_program = files_that_registered(root);

@@ -135,9 +135,9 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "other weights of the values give other bits",
     .differs = differs,
+    .designed = true,
     .weight = 0.875,  // all designs in every format
 }};
-const RegisterDesigned registered_designed("every_attention_keeps_its_bound");
 
 }  // namespace
 }  // namespace tally::every_attention_keeps_its_bound_law

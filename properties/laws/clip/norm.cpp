@@ -91,8 +91,8 @@ const RegisterLaw registered{{
     .control = "another input has another norm",
     .differs = differs,
     .weight = 0.3,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("norm_spans_launches");
 
 }  // namespace
 }  // namespace tally::norm_spans_launches_law
@@ -239,8 +239,8 @@ const RegisterLaw registered{{
     .control = "another input has another norm",
     .differs = differs,
     .weight = 0.05,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("norms_count_every_element");
 
 }  // namespace
 }  // namespace tally::norms_count_every_element_law

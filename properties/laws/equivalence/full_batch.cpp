@@ -113,8 +113,8 @@ const RegisterLaw registered{{
     .control = "one row of x changed gives other bits",
     .differs = differs,
     .weight = 2,
+    .judges_any_case = true,
 }};
-const RegisterAnyCase registered_any_case("exact_lane");
 
 }  // namespace
 }  // namespace tally::exact_lane_law
@@ -191,8 +191,8 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another row of x gives other bits",
     .differs = differs,
+    .judges_any_case = true,
 }};
-const RegisterAnyCase registered_any_case("permuted_micro_batches");
 
 }  // namespace
 }  // namespace tally::permuted_micro_batches_law
@@ -226,8 +226,6 @@ bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(other, subject), {"unscale"});
 }
 
-const RegisterAnyCase any_case("ordinary_networks_are_judged");
-
 const RegisterLaw registered{{
     .name = "ordinary_networks_are_judged",
     .family = "ordinary",
@@ -237,6 +235,7 @@ const RegisterLaw registered{{
     .control = "gradients that are summed, not averaged, are others",
     .differs = differs,
     .weight = 0.35,
+    .judges_any_case = true,
 }};
 
 }  // namespace

@@ -180,8 +180,8 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another input gives other bits",
     .differs = differs,
+    .designed = true,
 }};
-const RegisterDesigned designed("norms_of_one_number_keep_their_bound");
 
 }  // namespace
 }  // namespace tally::norms_of_one_number_keep_their_bound_law

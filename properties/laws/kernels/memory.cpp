@@ -118,8 +118,8 @@ const RegisterLaw registered{{
     .control = "a write one element past the end is seen",
     .differs = differs,
     .any_values = true,
+    .judges_any_case = true,
 }};
-const RegisterAnyCase registered_any_case("guard_zones_stay_intact");
 
 }  // namespace
 }  // namespace tally::guard_zones_stay_intact_law

@@ -32,8 +32,8 @@ const RegisterLaw registered{{
     .control = "another input gives other bits",
     .differs = differs,
     .weight = 2.25,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("every_launch_path_keeps_its_bound");
 
 }  // namespace
 }  // namespace tally::every_launch_path_keeps_its_bound_law
@@ -153,8 +153,8 @@ const RegisterLaw registered{{
     .control = "summing instead of averaging gives other gradients",
     .differs = differs,
     .weight = 2,
+    .judges_any_case = true,
 }};
-const RegisterAnyCase registered_any_case("many_micro_batches_stay_bounded");
 
 }  // namespace
 }  // namespace tally::many_micro_batches_stay_bounded_law

@@ -232,8 +232,8 @@ const RegisterLaw registered{{
     .control = "another summand gives other bits",
     .differs = differs,
     .weight = 0.25,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("a_norm_takes_its_sum_along");
 
 }  // namespace
 }  // namespace tally::a_norm_takes_its_sum_along_law

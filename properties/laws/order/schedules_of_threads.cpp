@@ -90,8 +90,8 @@ const RegisterLaw registered{{
     .control = "a write one element past the end is seen",
     .differs = differs,
     .weight = 0.5,
+    .judges_any_case = true,
 }};
-const RegisterAnyCase registered_any_case("no_data_race");
 
 }  // namespace
 }  // namespace tally::no_data_race_law

@@ -154,8 +154,8 @@ const RegisterLaw registered{{
     .control = "one row of x changed gives other statistics",
     .differs = differs,
     .weight = 0.75,  // draws every design
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("shared_statistics_keep_their_bound");
 
 }  // namespace
 }  // namespace tally::shared_statistics_keep_their_bound_law

@@ -82,8 +82,8 @@ const RegisterLaw registered{{
     .control = "one row of x changed gives other sums",
     .differs = differs,
     .weight = 0.75,  // draws every design
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("declared_order_between_ranks");
 
 }  // namespace
 }  // namespace tally::declared_order_between_ranks_law

@@ -234,8 +234,6 @@ bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward", "unscale"});
 }
 
-const RegisterAnyCase any_case("settings_stand_together");
-
 const RegisterLaw registered{{
     .name = "settings_stand_together",
     .family = "kernels",
@@ -245,6 +243,7 @@ const RegisterLaw registered{{
     .control = "another input gives other bits",
     .differs = differs,
     .weight = 3,
+    .judges_any_case = true,
 }};
 
 }  // namespace

@@ -31,8 +31,8 @@ const RegisterLaw registered{{
     .control = "another table gives other bits",
     .differs = differs,
     .weight = 0.3,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("a_head_in_chunks_keeps_its_bound");
 
 }  // namespace
 }  // namespace tally::a_head_in_chunks_keeps_its_bound_law

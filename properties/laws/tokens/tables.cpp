@@ -228,8 +228,8 @@ const RegisterLaw registered{{
     .control = "another table gives other bits",
     .differs = differs,
     .weight = 0.25,
+    .designed = true,
 }};
-const RegisterDesigned registered_designed("every_look_up_keeps_its_bound");
 
 }  // namespace
 }  // namespace tally::every_look_up_keeps_its_bound_law

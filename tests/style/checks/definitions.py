@@ -5,7 +5,7 @@ import os
 import re
 
 ROOMS = ("oracle/", "kernels/", "properties/", "reports/")
-RECORD = re.compile(r"\bconst Register\w+(?:<[^;{(]*>)? \w+[({]")
+RECORD = re.compile(r"\bconst Register\w*(?:<[^;{(]*>)? \w+[({]")
 
 
 def top(lines):
