@@ -212,7 +212,7 @@ Study run_sensitivity(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "sensitivity",
     .question = "How small a wrong factor in a weight gradient is still found?",

@@ -5,37 +5,23 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <stdexcept>
 
 #include "kernels/device/device.hpp"
-#include "oracle/registered_files.hpp"
 #include "properties/campaign/workers.hpp"
 
 namespace tally {
-namespace {
-std::map<std::pair<std::string, std::string>, StudyRunner>& registry() {
-  static std::map<std::pair<std::string, std::string>, StudyRunner> all;
-  return all;
-}
-}  // namespace
-
-RegisterStudy::RegisterStudy(StudyRunner runner, std::source_location at) {
-  note_registered(at);
-  registry().emplace(std::pair(runner.family, runner.name), std::move(runner));
-}
 
 std::vector<const StudyRunner*> studies(std::string_view family) {
-  std::vector<const StudyRunner*> all;
-  for (const auto& [key, runner] : registry()) {
-    if (key.first == family) all.push_back(&runner);
-  }
+  std::vector<const StudyRunner*> all = all_records<StudyRunner>();
+  std::erase_if(all, [&](const StudyRunner* runner) { return runner->family != family; });
   return all;
 }
 
 const StudyRunner* find_study(std::string_view family, std::string_view name) {
-  const auto found = registry().find({std::string(family), std::string(name)});
-  return found == registry().end() ? nullptr : &found->second;
+  for (const StudyRunner* runner : studies(family))
+    if (runner->name == name) return runner;
+  return nullptr;
 }
 
 Study run_study(const StudyRunner& runner, const StudyOptions& options) {

@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <functional>
-#include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "oracle/registered_files.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/lab/statistics.hpp"
 #include "properties/laws/law.hpp"
@@ -35,9 +36,10 @@ struct StudyRunner {
   Study (*run)(const StudyOptions& options) = nullptr;
 };
 
-struct RegisterStudy {
-  explicit RegisterStudy(StudyRunner runner, std::source_location at = std::source_location::current());
-};
+/// Every study is a `Register<StudyRunner>`.
+inline std::pair<std::string, std::string> key_of_record(const StudyRunner& runner) {
+  return {runner.family, runner.name};
+}
 
 /// All studies of a family, sorted by name.
 std::vector<const StudyRunner*> studies(std::string_view family);

@@ -68,7 +68,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "tolerances",
     .question = "Are the tolerances right: does no clean case raise an alarm, and how close do errors come to them?",
@@ -117,7 +117,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "excess",
     .question = "How much of their bounds do right kernels use beyond the last rounding?",

@@ -50,7 +50,8 @@ LayerFamily attentions() {
   const OtherClaim uncast = forward_as("P not cast", "online");
   const OtherClaim cast_after = forward_as("P cast behind the sum", "online_cast");
   const OtherClaim cast_before = forward_as("P cast before the sum", "online_cast_sum");
-  return {"attention",
+  return {1,
+          "attention",
           drawn,
           {{"forward", "att.y", "attention y", "attention.forward"},
            {"forward", "att.lse", "attention lse", "attention.forward"},
@@ -66,7 +67,7 @@ LayerFamily attentions() {
            way("online_exp2", "recompute_atomic", {forward_as("the scale not folded into exp2", "online", false)})}};
 }
 
-const RegisterLayerFamily registered(1, attentions());
+const Register<LayerFamily> registered(attentions());
 
 }  // namespace
 }  // namespace tally::attention_study
@@ -115,7 +116,8 @@ const std::map<std::string, std::string> stored{{"rotary.forward", "stored"}, {"
 
 LayerFamily rotary_layers() {
   const OtherClaim table{"table in binary64", {{"rotary.forward", "table"}, {"rotary.backward", "table"}}, false};
-  return {"rotary positions",
+  return {3,
+          "rotary positions",
           drawn,
           {{"forward", "rot.y", "rotary y", "rotary.forward"}, {"backward", "d.rot.x", "rotary dx", "rotary.backward"}},
           {{}, {stored, {table}}, {{}, {}, "rotary-frequencies-in-bf16"}},
@@ -123,7 +125,7 @@ LayerFamily rotary_layers() {
           distances};
 }
 
-const RegisterLayerFamily registered(3, rotary_layers());
+const Register<LayerFamily> registered(rotary_layers());
 
 }  // namespace
 }  // namespace tally::rotary_study

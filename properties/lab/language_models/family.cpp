@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <stdexcept>
 
 #include "kernels/training_step/stages.hpp"
-#include "oracle/registered_files.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/judge/groups.hpp"
@@ -55,24 +53,10 @@ void count_elements(Strata& strata, const Labels& labels, const CountedTensor& t
   }
 }
 
-namespace {
-
-std::map<int, LayerFamily>& registry() {
-  static std::map<int, LayerFamily> all;
-  return all;
-}
-}  // namespace
-
-RegisterLayerFamily::RegisterLayerFamily(int place, LayerFamily family, std::source_location at) {
-  note_registered(at);
-  if (!registry().try_emplace(place, std::move(family)).second)
-    throw std::logic_error("two kinds of layers have place " + std::to_string(place));
-}
-
 const std::vector<LayerFamily>& layer_families() {
   static const std::vector<LayerFamily> all = [] {
     std::vector<LayerFamily> families;
-    for (const auto& [place, family] : registry()) families.push_back(family);
+    for (const LayerFamily* family : all_records<LayerFamily>()) families.push_back(*family);
     return families;
   }();
   return all;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -62,6 +61,7 @@ struct Way {
 };
 
 struct LayerFamily {
+  int place;  // of its rows in the tables; each has its own
   std::string name;
   /// A function of its arguments alone, the same whatever the way. Number 0 is small.
   Case (*drawn)(Dtype storage, std::uint64_t seed, std::uint64_t number);
@@ -72,13 +72,10 @@ struct LayerFamily {
   std::vector<std::string> part_words = {"all"};  // all there are, in order
 };
 
-/// In the order of their places.
-const std::vector<LayerFamily>& layer_families();
+inline int key_of_record(const LayerFamily& family) { return family.place; }
 
-/// `place` is where a kind's rows stand in the tables. Throws std::logic_error for one that is taken.
-struct RegisterLayerFamily {
-  RegisterLayerFamily(int place, LayerFamily family, std::source_location at = std::source_location::current());
-};
+/// All that are a `Register<LayerFamily>`, in the order of their places.
+const std::vector<LayerFamily>& layer_families();
 
 // What the drawn cases of all families share.
 

@@ -89,7 +89,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "language_models",
     .question = "How near do clean runs of the layers of language models come to their bounds, and does a claim that "

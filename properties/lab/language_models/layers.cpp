@@ -52,7 +52,8 @@ std::vector<std::string> by_uses(const Case& c) {
 }
 
 LayerFamily embedding_layers() {
-  return {"embeddings",
+  return {5,
+          "embeddings",
           drawn,
           {{"backward", "d.wte.weight", "embedding dW", "embedding.gradient"}},
           {{{{"embedding.gradient", "sorted"}}}, {{{"embedding.gradient", "atomic_add"}}}},
@@ -60,7 +61,7 @@ LayerFamily embedding_layers() {
           use_words};
 }
 
-const RegisterLayerFamily registered(5, embedding_layers());
+const Register<LayerFamily> registered(embedding_layers());
 
 }  // namespace
 }  // namespace tally::embedding_study
@@ -91,7 +92,7 @@ Case drawn(Dtype storage, std::uint64_t seed, std::uint64_t number) {
 }
 
 LayerFamily gated_layers() {
-  LayerFamily family{"gated layers", drawn, {}, {{}, {}}};
+  LayerFamily family{4, "gated layers", drawn, {}, {{}, {}}};
   OtherClaim fused{"one step", {}};
   for (const std::string activation : activations) {
     const std::string operation = "gated_" + activation, shown = "gated " + activation;
@@ -107,7 +108,7 @@ LayerFamily gated_layers() {
   return family;
 }
 
-const RegisterLayerFamily registered(4, gated_layers());
+const Register<LayerFamily> registered(gated_layers());
 
 }  // namespace
 }  // namespace tally::gated_study
@@ -134,7 +135,8 @@ Case drawn(Dtype storage, std::uint64_t seed, std::uint64_t number) {
 
 LayerFamily heads_with_losses() {
   const OtherClaim three_pass{"three_pass", {{"cross_entropy", "three_pass"}}, false};
-  return {"heads and losses",
+  return {6,
+          "heads and losses",
           drawn,
           {{"loss", "loss", "cross_entropy loss", "cross_entropy"},
            {"loss", "d.y", "cross_entropy dz", "cross_entropy"},
@@ -145,7 +147,7 @@ LayerFamily heads_with_losses() {
           {{}, {{{"cross_entropy", "online"}}, {three_pass}}, {{{"head_loss", "chunked"}}}}};
 }
 
-const RegisterLayerFamily registered(6, heads_with_losses());
+const Register<LayerFamily> registered(heads_with_losses());
 
 }  // namespace
 }  // namespace tally::heads_study
@@ -197,6 +199,7 @@ LayerFamily norm_layers() {
                               {"rms_norm.weight_gradient", "cast_last"}}};
   const OtherClaim two_pass{"two_pass", {{"layer_norm.forward", "two_pass"}}, false};
   return {
+      2,
       "norms",
       drawn,
       {{"forward", "rms.rstd", "rms_norm rstd", "rms_norm.forward"},
@@ -212,7 +215,7 @@ LayerFamily norm_layers() {
       {way("two_pass", "", {}), way("one_pass", "cast_first", {cast_last, two_pass}), way("welford", "", {two_pass})}};
 }
 
-const RegisterLayerFamily registered(2, norm_layers());
+const Register<LayerFamily> registered(norm_layers());
 
 }  // namespace
 }  // namespace tally::norms_study

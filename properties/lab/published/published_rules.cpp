@@ -16,7 +16,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "accelerate rtol 1e-2",
     .source = "accelerate's test_sync.py compares so with rtol=1e-3; here ten times looser",
     .statement = "Every element within 1e-8 + 1e-2 |expected|; NaN equals nothing.",
@@ -37,7 +37,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "accelerate rtol 1e-3",
     .source = "accelerate, src/accelerate/test_utils/scripts/test_sync.py, check_model_parameters(..., rtol=1e-3)",
     .statement = "Every element within 1e-8 + 1e-3 |expected|; NaN equals nothing.",
@@ -71,7 +71,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "PyTorch assert_close",
     .source = "pytorch, torch/testing/_comparison.py, _DTYPE_PRECISIONS",
     .statement = "Every element within atol + rtol |expected|: fp32 1.3e-6 and 1e-5, fp16 1e-3 and 1e-5, bf16 1.6e-2 "
@@ -107,7 +107,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "JAX check_close",
     .source = "jax, jax/_src/public_test_util.py, default_gradient_tolerance and _assert_numpy_close",
     .statement = "Every element within t n (1 + |expected|), n the tensor's elements, t 2e-3 in fp32, 1e-2 in fp16, "
@@ -142,7 +142,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "BLAS++ ratio",
     .source = "blaspp, test/check_gemm.hh",
     .statement = "For gradients that are matrix products, ||C - C_ref|| / (sqrt(k + 2) ||A|| ||B||) is below the "
@@ -179,7 +179,7 @@ bool accepts(const ComparedRuns& comparison) {
 
 bool applies(Dtype storage) { return storage != Dtype::fp32; }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "FlashAttention 2x",
     .source = "flash-attention, tests/test_flash_attn.py",
     .statement = "Each tensor's largest error against an fp32 run is at most twice that of the reference run in the "
@@ -208,7 +208,7 @@ bool accepts(const ComparedRuns& comparison) {
   });
 }
 
-const RegisterRule registered{{
+const Register<PublishedRule> registered{{
     .name = "TTrace 8.3 %",
     .source = "TTrace, arXiv 2506.09280, theorem 5.3, with the constants of Megatron-LM's assert_grads_close",
     .statement = "The Frobenius norm of each tensor's difference is at most 4 * 1.03^33 * 2^-7 = 8.3 % of the "

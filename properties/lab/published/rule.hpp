@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/case/tensors/tensor.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -48,11 +48,7 @@ struct PublishedRule {
   bool (*applies)(Dtype storage) = nullptr;
 };
 
-struct RegisterRule {
-  explicit RegisterRule(PublishedRule rule, std::source_location at = std::source_location::current());
-};
-
-/// All rules, sorted by name.
+/// All that are a `Register<PublishedRule>`, sorted by name.
 std::vector<const PublishedRule*> published_rules();
 const PublishedRule* find_rule(std::string_view name);
 

@@ -173,7 +173,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "rules",
     .question = "How many faults do published tolerance rules catch, and how often do they accuse a clean run, on the "

@@ -250,7 +250,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "batch_norm",
     .question = "How far is BatchNorm's accumulated gradient from the full batch's, and how much of that is rounding?",

@@ -211,7 +211,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "learning_rate",
     .question = "How far does one step at a scaled learning rate land from the K steps it replaces?",

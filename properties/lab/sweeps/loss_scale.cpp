@@ -192,7 +192,7 @@ Study run_sweep(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "loss_scale",
     .question = "Which loss scales keep fp16 gradients in range, and what does leaving the range cost?",

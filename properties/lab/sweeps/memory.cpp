@@ -183,7 +183,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "memory",
     .question = "What does the peak of the device's memory follow: the micro-batch, the batch, or K?",

@@ -263,7 +263,7 @@ Study run_sweep(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "micro_batches",
     .question = "How does the drift grow with the number of micro-batches?",

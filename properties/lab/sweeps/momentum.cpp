@@ -219,7 +219,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "momentum",
     .question = "At equal samples, how far do windows of K micro-batches end from K windows of one, under momentum?",

@@ -213,7 +213,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "noise_scale",
     .question = "What do a window's micro-batches tell about the gradient noise scale, and what does accumulation do "

@@ -256,7 +256,7 @@ Study run_sweep(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "precision",
     .question = "How does the drift depend on the storage format, and which stage adds it?",

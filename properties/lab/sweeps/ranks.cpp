@@ -283,7 +283,7 @@ Study run(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "ranks",
     .question = "How does the rounding of a sum over ranks grow with their number, by algorithm and format?",

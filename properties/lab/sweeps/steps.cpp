@@ -186,7 +186,7 @@ Study run_sweep(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "sweep",
     .name = "steps",
     .question = "How does the drift of the parameters grow over the steps of a training?",

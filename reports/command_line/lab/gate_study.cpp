@@ -207,7 +207,7 @@ Study measured(const StudyOptions& options) {
   return study;
 }
 
-const RegisterStudy registered{{
+const Register<StudyRunner> registered{{
     .family = "bench",
     .name = "gate",
     .question = "How often does the gate call equal builds different, and which losses of accuracy does it find?",
