@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rows.hpp"
-#include "oracle/registered_files.hpp"
 
 namespace tally {
 namespace {
@@ -100,21 +98,6 @@ bool Sight::any_x(const std::function<bool(double, Dtype)>& holds) const {
   return false;
 }
 
-namespace {
-
-std::map<int, std::vector<Trigger>>& registry() {
-  static std::map<int, std::vector<Trigger>> all;
-  return all;
-}
-
-std::vector<Trigger> in_order() {
-  std::vector<Trigger> all;
-  for (const auto& [row, group] : registry()) all.insert(all.end(), group.begin(), group.end());
-  return all;
-}
-
-}  // namespace
-
 std::string_view word_of(TriggerKind kind) {
   switch (kind) {
     case TriggerKind::of_case:
@@ -129,17 +112,13 @@ std::string_view word_of(TriggerKind kind) {
   return "later";
 }
 
-RegisterTriggers::RegisterTriggers(int row, const std::string& group, std::vector<Trigger> triggers,
-                                   std::source_location at) {
-  note_registered(at);
-  for (Trigger& trigger : triggers) {
-    trigger.group = group;
-    registry()[row].push_back(std::move(trigger));
-  }
-}
-
 const std::vector<Trigger>& triggers() {
-  static const std::vector<Trigger> all = in_order();
+  static const std::vector<Trigger> all = [] {
+    std::vector<Trigger> in_order;
+    for (const TriggerGroup* group : all_records<TriggerGroup>())
+      for (const Trigger& trigger : group->triggers) in_order.emplace_back(trigger).group = group->name;
+    return in_order;
+  }();
   return all;
 }
 

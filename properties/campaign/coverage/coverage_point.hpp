@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
 #include "kernels/training_step/run/run.hpp"
 #include "oracle/case/case.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -60,13 +61,15 @@ struct Trigger {
   std::string group = {};
 };
 
-/// The triggers of one group; groups are listed by `row`.
-struct RegisterTriggers {
-  RegisterTriggers(int row, const std::string& group, std::vector<Trigger> triggers,
-                   std::source_location at = std::source_location::current());
+/// Triggers that are listed together; groups are listed by row, then by name.
+struct TriggerGroup {
+  int row;
+  std::string name;
+  std::vector<Trigger> triggers;
 };
+inline std::pair<int, std::string> key_of_record(const TriggerGroup& group) { return {group.row, group.name}; }
 
-/// All triggers, by row, then in the order in which they stand in their file.
+/// All triggers, by group, then in the order in which they stand in their file.
 const std::vector<Trigger>& triggers();
 
 }  // namespace tally

@@ -47,15 +47,15 @@ bool zero_b(const Sight& s) {
   return false;
 }
 
-const RegisterTriggers registered{
-    14,
-    "adapters",
-    {{"frozen layer with a gradient that goes through it", TriggerKind::of_case, "", passes_through},
-     {"frozen layer that no gradient reaches", TriggerKind::of_case, "", is_not_reached},
-     {"adapter of a rank above 1", TriggerKind::of_case, "", several_ranks},
-     {"adapter with dropout on its input", TriggerKind::of_case, "the frozen layer reads the whole input",
-      drops_its_input},
-     {"adapter whose B is 0", TriggerKind::of_case, "A has no gradient", zero_b}}};
+const Register<TriggerGroup> registered{
+    {14,
+     "adapters",
+     {{"frozen layer with a gradient that goes through it", TriggerKind::of_case, "", passes_through},
+      {"frozen layer that no gradient reaches", TriggerKind::of_case, "", is_not_reached},
+      {"adapter of a rank above 1", TriggerKind::of_case, "", several_ranks},
+      {"adapter with dropout on its input", TriggerKind::of_case, "the frozen layer reads the whole input",
+       drops_its_input},
+      {"adapter whose B is 0", TriggerKind::of_case, "A has no gradient", zero_b}}}};
 
 }  // namespace
 }  // namespace tally::adapters_trigger
@@ -85,14 +85,14 @@ bool sum_of_more(const Sight& s) {
 
 bool some_run_again(const Sight& s) { return s.c.execution.recompute && !s.c.execution.recomputed.empty(); }
 
-const RegisterTriggers registered{
-    10,
-    "graph",
-    {{"fork of two readers", TriggerKind::of_case, "an output is read twice, and its gradient is a sum", of_two},
-     {"fork of three readers or more", TriggerKind::of_case, "that sum adds to what it left before", of_more},
-     {"some layers run again", TriggerKind::of_run, "in backward; the outputs of others are kept", some_run_again},
-     {"sum of two layers", TriggerKind::of_case, "", sum_of_two},
-     {"sum of three layers or more", TriggerKind::of_case, "its sums are stored on the way", sum_of_more}}};
+const Register<TriggerGroup> registered{
+    {10,
+     "graph",
+     {{"fork of two readers", TriggerKind::of_case, "an output is read twice, and its gradient is a sum", of_two},
+      {"fork of three readers or more", TriggerKind::of_case, "that sum adds to what it left before", of_more},
+      {"some layers run again", TriggerKind::of_run, "in backward; the outputs of others are kept", some_run_again},
+      {"sum of two layers", TriggerKind::of_case, "", sum_of_two},
+      {"sum of three layers or more", TriggerKind::of_case, "its sums are stored on the way", sum_of_more}}}};
 
 }  // namespace
 }  // namespace tally::graph_trigger
@@ -147,21 +147,21 @@ bool small_eps(const Sight& s) {
 }
 bool recomputed(const Sight& s) { return s.c.execution.recompute && moving(s); }
 
-const RegisterTriggers registered{
-    6,
-    "batch_norm",
-    {{"micro_batch statistics", TriggerKind::of_case, "", statistics<'m'>},
-     {"window statistics", TriggerKind::of_case, "", statistics<'w'>},
-     {"frozen statistics", TriggerKind::of_case, "", statistics<'f'>},
-     {"batch_norm, K = 1", TriggerKind::of_case, "the control: nothing is cut", one_micro_batch},
-     {"batch_norm, unequal rows", TriggerKind::of_case, "within a window", unequal},
-     {"batch_norm of two rows", TriggerKind::of_case, "", micro_batch_of<2>},
-     {"batch_norm of one row", TriggerKind::of_case, "a micro-batch of it, with window statistics", micro_batch_of<1>},
-     {"mean far from zero", TriggerKind::of_case, "|mean| above 100 standard deviations", far_mean},
-     {"eps below 1e-5", TriggerKind::of_case, "", small_eps},
-     {"recomputation", TriggerKind::of_run, "the forward pass runs again, running statistics once", recomputed},
-     {"evaluated after training", TriggerKind::of_run, "a trained model with batch_norm classifies a test set",
-      nullptr}}};
+const Register<TriggerGroup> registered{
+    {6,
+     "batch_norm",
+     {{"micro_batch statistics", TriggerKind::of_case, "", statistics<'m'>},
+      {"window statistics", TriggerKind::of_case, "", statistics<'w'>},
+      {"frozen statistics", TriggerKind::of_case, "", statistics<'f'>},
+      {"batch_norm, K = 1", TriggerKind::of_case, "the control: nothing is cut", one_micro_batch},
+      {"batch_norm, unequal rows", TriggerKind::of_case, "within a window", unequal},
+      {"batch_norm of two rows", TriggerKind::of_case, "", micro_batch_of<2>},
+      {"batch_norm of one row", TriggerKind::of_case, "a micro-batch of it, with window statistics", micro_batch_of<1>},
+      {"mean far from zero", TriggerKind::of_case, "|mean| above 100 standard deviations", far_mean},
+      {"eps below 1e-5", TriggerKind::of_case, "", small_eps},
+      {"recomputation", TriggerKind::of_run, "the forward pass runs again, running statistics once", recomputed},
+      {"evaluated after training", TriggerKind::of_run, "a trained model with batch_norm classifies a test set",
+       nullptr}}}};
 
 }  // namespace
 }  // namespace tally::batch_norm_trigger
@@ -201,17 +201,17 @@ bool several_heads(const Sight& s) {
 }
 bool slices(const Sight& s) { return s.any_layer(is_slice); }
 
-const RegisterTriggers registered{
-    13,
-    "rotary",
-    {{"pairs that turn", TriggerKind::of_case, "", turns},
-     {"position of 50 and more", TriggerKind::of_case, "a frequency in bf16 shows", from_50},
-     {"position of 2048 and more", TriggerKind::of_case, "", from_2048},
-     {"position of 65536 and more", TriggerKind::of_case, "an angle in fp32 is off", from_65536},
-     {"interleaved pairs", TriggerKind::of_case, "", interleaves},
-     {"features that do not turn", TriggerKind::of_case, "", turns_a_part},
-     {"several heads that turn", TriggerKind::of_case, "", several_heads},
-     {"q, k and v as slices of one product", TriggerKind::of_case, "", slices}}};
+const Register<TriggerGroup> registered{
+    {13,
+     "rotary",
+     {{"pairs that turn", TriggerKind::of_case, "", turns},
+      {"position of 50 and more", TriggerKind::of_case, "a frequency in bf16 shows", from_50},
+      {"position of 2048 and more", TriggerKind::of_case, "", from_2048},
+      {"position of 65536 and more", TriggerKind::of_case, "an angle in fp32 is off", from_65536},
+      {"interleaved pairs", TriggerKind::of_case, "", interleaves},
+      {"features that do not turn", TriggerKind::of_case, "", turns_a_part},
+      {"several heads that turn", TriggerKind::of_case, "", several_heads},
+      {"q, k and v as slices of one product", TriggerKind::of_case, "", slices}}}};
 
 }  // namespace
 }  // namespace tally::rotary_trigger

@@ -49,18 +49,19 @@ bool several_steps(const Sight& s) {
 }
 bool beside_recomputation(const Sight& s) { return shares(s) && s.c.execution.recompute; }
 
-const RegisterTriggers registered{
-    15,
-    "micro-steps",
-    {{"moments of ranks merged", TriggerKind::of_case, "micro_step statistics", shares_by<StepStatistics::moments>},
-     {"sums of ranks for statistics", TriggerKind::of_case, "of x and of its squares", shares_by<StepStatistics::sums>},
-     {"sums of ranks in two rounds", TriggerKind::of_case, "the second around the common mean",
-      shares_by<StepStatistics::two_pass>},
-     {"a rank without rows in a micro-step", TriggerKind::of_case, "it takes part all the same", without_rows},
-     {"a rank with one row in a micro-step", TriggerKind::of_case, "", one_row},
-     {"unequal rows of ranks in a micro-step", TriggerKind::of_case, "", unequal_rows},
-     {"several micro-steps", TriggerKind::of_case, "statistics are not the window's", several_steps},
-     {"recomputation beside shared statistics", TriggerKind::of_case, "ranks meet once", beside_recomputation}}};
+const Register<TriggerGroup> registered{
+    {15,
+     "micro-steps",
+     {{"moments of ranks merged", TriggerKind::of_case, "micro_step statistics", shares_by<StepStatistics::moments>},
+      {"sums of ranks for statistics", TriggerKind::of_case, "of x and of its squares",
+       shares_by<StepStatistics::sums>},
+      {"sums of ranks in two rounds", TriggerKind::of_case, "the second around the common mean",
+       shares_by<StepStatistics::two_pass>},
+      {"a rank without rows in a micro-step", TriggerKind::of_case, "it takes part all the same", without_rows},
+      {"a rank with one row in a micro-step", TriggerKind::of_case, "", one_row},
+      {"unequal rows of ranks in a micro-step", TriggerKind::of_case, "", unequal_rows},
+      {"several micro-steps", TriggerKind::of_case, "statistics are not the window's", several_steps},
+      {"recomputation beside shared statistics", TriggerKind::of_case, "ranks meet once", beside_recomputation}}}};
 
 }  // namespace
 }  // namespace tally::micro_steps_trigger
@@ -126,24 +127,24 @@ bool overflow_on_one(const Sight& s) {
   return false;
 }
 
-const RegisterTriggers registered{
-    15,
-    "pipelines",
-    {{"a model cut into stages", TriggerKind::of_case, "", pipelined},
-     {"stages on each of several ranks", TriggerKind::of_case, "", on_ranks},
-     {"fewer micro-batches than stages", TriggerKind::of_case, "", fewer_than_stages},
-     {"as many micro-batches as stages", TriggerKind::of_case, "", as_many_as_stages},
-     {"more micro-batches than stages", TriggerKind::of_case, "", more_than_stages},
-     {"a pipeline that fills before it empties", TriggerKind::of_case, "gpipe", by_gpipe},
-     {"a pipeline that goes forward and back in turn", TriggerKind::of_case, "1f1b, K > P", by_1f1b},
-     {"a pipeline of several chunks a stage", TriggerKind::of_case, "interleaved", interleaved},
-     {"micro-batches that go back last first", TriggerKind::of_case, "lifo, K > 1", last_first},
-     {"a stage without a parameter", TriggerKind::of_case, "", a_stage_without_parameters},
-     {"a shared optimizer on the stages of several ranks", TriggerKind::of_case, "sharding", shared_on_stages},
-     {"a language model cut into stages", TriggerKind::of_case, "", of_tokens},
-     {"a gradient summed behind a cut", TriggerKind::of_case, "several layers read what came", summed_behind_a_cut},
-     {"one norm over stages", TriggerKind::of_case, "clip by norm", norm_of_stages},
-     {"overflow on one stage only", TriggerKind::of_case, "of its sums one is not finite", overflow_on_one}}};
+const Register<TriggerGroup> registered{
+    {15,
+     "pipelines",
+     {{"a model cut into stages", TriggerKind::of_case, "", pipelined},
+      {"stages on each of several ranks", TriggerKind::of_case, "", on_ranks},
+      {"fewer micro-batches than stages", TriggerKind::of_case, "", fewer_than_stages},
+      {"as many micro-batches as stages", TriggerKind::of_case, "", as_many_as_stages},
+      {"more micro-batches than stages", TriggerKind::of_case, "", more_than_stages},
+      {"a pipeline that fills before it empties", TriggerKind::of_case, "gpipe", by_gpipe},
+      {"a pipeline that goes forward and back in turn", TriggerKind::of_case, "1f1b, K > P", by_1f1b},
+      {"a pipeline of several chunks a stage", TriggerKind::of_case, "interleaved", interleaved},
+      {"micro-batches that go back last first", TriggerKind::of_case, "lifo, K > 1", last_first},
+      {"a stage without a parameter", TriggerKind::of_case, "", a_stage_without_parameters},
+      {"a shared optimizer on the stages of several ranks", TriggerKind::of_case, "sharding", shared_on_stages},
+      {"a language model cut into stages", TriggerKind::of_case, "", of_tokens},
+      {"a gradient summed behind a cut", TriggerKind::of_case, "several layers read what came", summed_behind_a_cut},
+      {"one norm over stages", TriggerKind::of_case, "clip by norm", norm_of_stages},
+      {"overflow on one stage only", TriggerKind::of_case, "of its sums one is not finite", overflow_on_one}}}};
 
 }  // namespace
 }  // namespace tally::pipeline_trigger

@@ -91,23 +91,23 @@ bool tied(const Sight& s) {
 }
 bool wide_vocabulary(const Sight& s) { return s.c.model.tokens && s.c.model.input >= 33; }
 
-const RegisterTriggers registered{
-    11,
-    "tokens",
-    {{"model over tokens", TriggerKind::of_case, "", any_tokens},
-     {"shifted labels", TriggerKind::of_case, "a row is scored by the next one's label", shifted},
-     {"sequence of one token", TriggerKind::of_case, "with shifted labels it scores nothing", sequence_of_one},
-     {"three sequences in a micro-batch", TriggerKind::of_case, "its rows have boundaries inside", several_sequences},
-     {"unequal sequences in a micro-batch", TriggerKind::of_case, "", unequal_sequences},
-     {"first label is no ignored one", TriggerKind::of_case, "a count before the shift takes it in",
-      first_label_counts},
-     {"micro-batch of tokens without an item", TriggerKind::of_case, "", nothing_scored},
-     {"token three times in a micro-batch", TriggerKind::of_case, "its gradient is a sum", token_repeats},
-     {"token that never occurs", TriggerKind::of_case, "its gradient is 0", token_is_absent},
-     {"learned positions", TriggerKind::of_case, "", reads_places},
-     {"tied weight", TriggerKind::of_case, "its gradient is a sum over its uses", tied},
-     {"vocabulary of 33 or more", TriggerKind::of_case, "a warp shares each row of the loss", wide_vocabulary},
-     {"z-loss", TriggerKind::of_case, "", squares_the_sum}}};
+const Register<TriggerGroup> registered{
+    {11,
+     "tokens",
+     {{"model over tokens", TriggerKind::of_case, "", any_tokens},
+      {"shifted labels", TriggerKind::of_case, "a row is scored by the next one's label", shifted},
+      {"sequence of one token", TriggerKind::of_case, "with shifted labels it scores nothing", sequence_of_one},
+      {"three sequences in a micro-batch", TriggerKind::of_case, "its rows have boundaries inside", several_sequences},
+      {"unequal sequences in a micro-batch", TriggerKind::of_case, "", unequal_sequences},
+      {"first label is no ignored one", TriggerKind::of_case, "a count before the shift takes it in",
+       first_label_counts},
+      {"micro-batch of tokens without an item", TriggerKind::of_case, "", nothing_scored},
+      {"token three times in a micro-batch", TriggerKind::of_case, "its gradient is a sum", token_repeats},
+      {"token that never occurs", TriggerKind::of_case, "its gradient is 0", token_is_absent},
+      {"learned positions", TriggerKind::of_case, "", reads_places},
+      {"tied weight", TriggerKind::of_case, "its gradient is a sum over its uses", tied},
+      {"vocabulary of 33 or more", TriggerKind::of_case, "a warp shares each row of the loss", wide_vocabulary},
+      {"z-loss", TriggerKind::of_case, "", squares_the_sum}}}};
 
 }  // namespace
 }  // namespace tally::tokens_trigger
@@ -160,24 +160,24 @@ bool packed(const Sight& s) {
   return s.c.sequences.size() > micro_batches;
 }
 
-const RegisterTriggers registered{
-    12,
-    "attention",
-    {{"row that sees two keys", TriggerKind::of_case, "the weights are no longer 1", two_keys},
-     {"row that sees itself alone", TriggerKind::of_case, "its scores have no gradient", one_row},
-     {"sequence of one key less than a block", TriggerKind::of_case, "", less_than_a_block},
-     {"sequence of as many keys as a block", TriggerKind::of_case, "", a_block},
-     {"sequence of several blocks of keys", TriggerKind::of_case, "what came before is scaled again",
-      more_than_a_block},
-     {"sequences packed into a micro-batch", TriggerKind::of_case, "a row sees its own alone", packed},
-     {"heads that share k and v", TriggerKind::of_case, "their gradients are sums over heads", shares_heads},
-     {"heads that share several of k and v", TriggerKind::of_case, "tiled they would be others", shares_several},
-     {"attention that is not causal", TriggerKind::of_case, "", sees_both_ways},
-     {"window shorter than a sequence", TriggerKind::of_case, "", short_window},
-     {"scale that is given", TriggerKind::of_case, "", own_scale},
-     {"weights that are dropped", TriggerKind::of_case, "the mask belongs to sequence, head, query and key", drops},
-     {"weights that are dropped, and recomputation", TriggerKind::of_case, "the same must be dropped again",
-      drops_and_recomputes}}};
+const Register<TriggerGroup> registered{
+    {12,
+     "attention",
+     {{"row that sees two keys", TriggerKind::of_case, "the weights are no longer 1", two_keys},
+      {"row that sees itself alone", TriggerKind::of_case, "its scores have no gradient", one_row},
+      {"sequence of one key less than a block", TriggerKind::of_case, "", less_than_a_block},
+      {"sequence of as many keys as a block", TriggerKind::of_case, "", a_block},
+      {"sequence of several blocks of keys", TriggerKind::of_case, "what came before is scaled again",
+       more_than_a_block},
+      {"sequences packed into a micro-batch", TriggerKind::of_case, "a row sees its own alone", packed},
+      {"heads that share k and v", TriggerKind::of_case, "their gradients are sums over heads", shares_heads},
+      {"heads that share several of k and v", TriggerKind::of_case, "tiled they would be others", shares_several},
+      {"attention that is not causal", TriggerKind::of_case, "", sees_both_ways},
+      {"window shorter than a sequence", TriggerKind::of_case, "", short_window},
+      {"scale that is given", TriggerKind::of_case, "", own_scale},
+      {"weights that are dropped", TriggerKind::of_case, "the mask belongs to sequence, head, query and key", drops},
+      {"weights that are dropped, and recomputation", TriggerKind::of_case, "the same must be dropped again",
+       drops_and_recomputes}}}};
 
 }  // namespace
 }  // namespace tally::attention_trigger

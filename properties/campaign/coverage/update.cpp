@@ -78,24 +78,24 @@ bool nothing_to_divide_by(const Sight& s) {
   return false;
 }
 
-const RegisterTriggers registered{
-    4,
-    "clip",
-    {{"no clip", TriggerKind::of_case, "", off},
-     {"clip inactive", TriggerKind::of_case, "the norm stays below the limit", inactive},
-     {"clip active", TriggerKind::of_case, "the norm is above the limit", active},
-     {"norm at its limit", TriggerKind::of_case, "to a part in a thousand", at_its_limit},
-     {"limit other than 1", TriggerKind::of_case, "", not_one},
-     {"2-norm", TriggerKind::of_case, "", has_norm<'2'>},
-     {"1-norm", TriggerKind::of_case, "", has_norm<'1'>},
-     {"inf-norm", TriggerKind::of_case, "", has_norm<'i'>},
-     {"clip by value", TriggerKind::of_case, "", by_value},
-     {"first gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_first},
-     {"later gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_later},
-     {"gradient above 255 in fp16", TriggerKind::of_case, "its square overflows", above_255_in_half},
-     {"finite gradient whose square overflows", TriggerKind::of_case,
-      "above 2^64 after unscaling, under a dynamic scale, in one pass with the norm", large_in_one_pass},
-     {"norm + epsilon = 0", TriggerKind::of_case, "a gradient of zero, and no epsilon", nothing_to_divide_by}}};
+const Register<TriggerGroup> registered{
+    {4,
+     "clip",
+     {{"no clip", TriggerKind::of_case, "", off},
+      {"clip inactive", TriggerKind::of_case, "the norm stays below the limit", inactive},
+      {"clip active", TriggerKind::of_case, "the norm is above the limit", active},
+      {"norm at its limit", TriggerKind::of_case, "to a part in a thousand", at_its_limit},
+      {"limit other than 1", TriggerKind::of_case, "", not_one},
+      {"2-norm", TriggerKind::of_case, "", has_norm<'2'>},
+      {"1-norm", TriggerKind::of_case, "", has_norm<'1'>},
+      {"inf-norm", TriggerKind::of_case, "", has_norm<'i'>},
+      {"clip by value", TriggerKind::of_case, "", by_value},
+      {"first gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_first},
+      {"later gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_later},
+      {"gradient above 255 in fp16", TriggerKind::of_case, "its square overflows", above_255_in_half},
+      {"finite gradient whose square overflows", TriggerKind::of_case,
+       "above 2^64 after unscaling, under a dynamic scale, in one pass with the norm", large_in_one_pass},
+      {"norm + epsilon = 0", TriggerKind::of_case, "a gradient of zero, and no epsilon", nothing_to_divide_by}}}};
 
 }  // namespace
 }  // namespace tally::clip_trigger
@@ -161,22 +161,22 @@ bool resumed(const Sight& s) {
          s.drawn.recipe.loss_scale.integer("growth_counter") == 0;
 }
 
-const RegisterTriggers registered{
-    3,
-    "loss scale",
-    {{"scale 1", TriggerKind::of_case, "or none", is_one},
-     {"scale 2^8", TriggerKind::of_case, "", is_256},
-     {"scale 2^16", TriggerKind::of_case, "", is_65536},
-     {"scale no power of two", TriggerKind::of_case, "", no_power_of_two},
-     {"scale grows", TriggerKind::of_case, "and another window runs under it", grows},
-     {"scale backs off", TriggerKind::of_case, "and another window runs under it", backs_off},
-     {"scale backs off below 1", TriggerKind::of_case, "and another window runs under it", below_one},
-     {"overflow in the first micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::first>},
-     {"overflow in a middle micro-batch", TriggerKind::of_case, "of three or more", overflow_in<Place::middle>},
-     {"overflow in the last micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::last>},
-     {"two overflows in a row", TriggerKind::of_case, "two windows are skipped", twice},
-     {"recovery", TriggerKind::of_case, "a step is taken after a window that was skipped", recovers},
-     {"scaler resumed", TriggerKind::of_run, "started with clean windows already counted", resumed}}};
+const Register<TriggerGroup> registered{
+    {3,
+     "loss scale",
+     {{"scale 1", TriggerKind::of_case, "or none", is_one},
+      {"scale 2^8", TriggerKind::of_case, "", is_256},
+      {"scale 2^16", TriggerKind::of_case, "", is_65536},
+      {"scale no power of two", TriggerKind::of_case, "", no_power_of_two},
+      {"scale grows", TriggerKind::of_case, "and another window runs under it", grows},
+      {"scale backs off", TriggerKind::of_case, "and another window runs under it", backs_off},
+      {"scale backs off below 1", TriggerKind::of_case, "and another window runs under it", below_one},
+      {"overflow in the first micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::first>},
+      {"overflow in a middle micro-batch", TriggerKind::of_case, "of three or more", overflow_in<Place::middle>},
+      {"overflow in the last micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::last>},
+      {"two overflows in a row", TriggerKind::of_case, "two windows are skipped", twice},
+      {"recovery", TriggerKind::of_case, "a step is taken after a window that was skipped", recovers},
+      {"scaler resumed", TriggerKind::of_run, "started with clean windows already counted", resumed}}}};
 
 }  // namespace
 }  // namespace tally::loss_scale_trigger
@@ -219,23 +219,23 @@ bool dead_parameter(const Sight& s) {
   return false;
 }
 
-const RegisterTriggers registered{
-    5,
-    "decay, optimizer, schedule",
-    {{"no decay", TriggerKind::of_case, "", decay<'n'>},
-     {"l2 decay", TriggerKind::of_case, "", decay<'l'>},
-     {"decoupled decay", TriggerKind::of_case, "", decay<'d'>},
-     {"decay leaves parameters out", TriggerKind::of_case, "", excluded},
-     {"no momentum", TriggerKind::of_case, "", without_momentum},
-     {"momentum", TriggerKind::of_case, "", with_momentum},
-     {"dampening", TriggerKind::of_case, "", dampening},
-     {"Nesterov", TriggerKind::of_case, "", nesterov},
-     {"Adam", TriggerKind::of_case, "", adam},
-     {"constant rate", TriggerKind::of_case, "", constant_rate},
-     {"changing rate", TriggerKind::of_case, "two windows use different rates", changing_rate},
-     {"parameter with zero gradient", TriggerKind::of_case, "all of it", dead_parameter},
-     {"parameter without gradient", TriggerKind::later, "every parameter of a case takes part in its loss", nullptr},
-     {"tied parameters", TriggerKind::later, "a case names each parameter in one layer alone", nullptr}}};
+const Register<TriggerGroup> registered{
+    {5,
+     "decay, optimizer, schedule",
+     {{"no decay", TriggerKind::of_case, "", decay<'n'>},
+      {"l2 decay", TriggerKind::of_case, "", decay<'l'>},
+      {"decoupled decay", TriggerKind::of_case, "", decay<'d'>},
+      {"decay leaves parameters out", TriggerKind::of_case, "", excluded},
+      {"no momentum", TriggerKind::of_case, "", without_momentum},
+      {"momentum", TriggerKind::of_case, "", with_momentum},
+      {"dampening", TriggerKind::of_case, "", dampening},
+      {"Nesterov", TriggerKind::of_case, "", nesterov},
+      {"Adam", TriggerKind::of_case, "", adam},
+      {"constant rate", TriggerKind::of_case, "", constant_rate},
+      {"changing rate", TriggerKind::of_case, "two windows use different rates", changing_rate},
+      {"parameter with zero gradient", TriggerKind::of_case, "all of it", dead_parameter},
+      {"parameter without gradient", TriggerKind::later, "every parameter of a case takes part in its loss", nullptr},
+      {"tied parameters", TriggerKind::later, "a case names each parameter in one layer alone", nullptr}}}};
 
 }  // namespace
 }  // namespace tally::optimizer_trigger

@@ -116,24 +116,25 @@ std::vector<Trigger> with_storage(std::index_sequence<row...>, const std::vector
   return all;
 }
 
-const RegisterTriggers registered{
-    9, "formats and values",
-    with_storage(
-        std::make_index_sequence<format_rows.size()>(),
-        {{"TF32 off", TriggerKind::of_case, "", no_tf32},
-         {"TF32 on", TriggerKind::later, "the built-in training step takes no tf32; a claim of a capture may", nullptr},
-         {"positive zero", TriggerKind::of_case, "in x", positive_zero},
-         {"negative zero", TriggerKind::of_case, "in x", negative_zero},
-         {"subnormal input", TriggerKind::of_case, "in x", subnormal_input},
-         {"subnormal gradient", TriggerKind::of_case, "that backward stores", subnormal_gradient},
-         {"power of two", TriggerKind::of_case, "in x", power_of_two},
-         {"neighbour of a power of two", TriggerKind::of_case, "in x", beside_a_power},
-         {"half-way case", TriggerKind::of_case, "in x, between two numbers of the next narrower format", half_way},
-         {"cancelling pair", TriggerKind::of_case, "neighbours in a row of x, to an ulp", cancelling_pair},
-         {"outlier", TriggerKind::of_case, "in x, above 64 times the median", outlier},
-         {"graded magnitudes", TriggerKind::of_case, "quartiles of x more than a factor of 16 apart", graded},
-         {"cancelling sum", TriggerKind::of_case, "a gradient falls to a sixteenth from one micro-batch to the next",
-          cancelling_sum}})};
+const Register<TriggerGroup> registered{
+    {9, "formats and values",
+     with_storage(
+         std::make_index_sequence<format_rows.size()>(),
+         {{"TF32 off", TriggerKind::of_case, "", no_tf32},
+          {"TF32 on", TriggerKind::later, "the built-in training step takes no tf32; a claim of a capture may",
+           nullptr},
+          {"positive zero", TriggerKind::of_case, "in x", positive_zero},
+          {"negative zero", TriggerKind::of_case, "in x", negative_zero},
+          {"subnormal input", TriggerKind::of_case, "in x", subnormal_input},
+          {"subnormal gradient", TriggerKind::of_case, "that backward stores", subnormal_gradient},
+          {"power of two", TriggerKind::of_case, "in x", power_of_two},
+          {"neighbour of a power of two", TriggerKind::of_case, "in x", beside_a_power},
+          {"half-way case", TriggerKind::of_case, "in x, between two numbers of the next narrower format", half_way},
+          {"cancelling pair", TriggerKind::of_case, "neighbours in a row of x, to an ulp", cancelling_pair},
+          {"outlier", TriggerKind::of_case, "in x, above 64 times the median", outlier},
+          {"graded magnitudes", TriggerKind::of_case, "quartiles of x more than a factor of 16 apart", graded},
+          {"cancelling sum", TriggerKind::of_case, "a gradient falls to a sixteenth from one micro-batch to the next",
+           cancelling_sum}})}};
 
 }  // namespace
 }  // namespace tally::values_trigger
@@ -164,14 +165,14 @@ bool beyond_the_grid(const Sight& s) {
   return any_size(s, [](std::int64_t n) { return n > 65535; });
 }
 
-const RegisterTriggers registered{
-    8,
-    "sizes",
-    {{"no multiple of a vector", TriggerKind::of_case, "more than 4 and no multiple of 4", no_vector},
-     {"one element", TriggerKind::of_case, "a parameter of a single element", one_element},
-     {"more than 65,535 rows", TriggerKind::of_kernel, "a grid's limit in its second dimension", beyond_the_grid},
-     {"no element", TriggerKind::of_kernel, "a kernel called on an empty tensor", nullptr},
-     {"index above 2^31", TriggerKind::later, "a tensor of that size takes more memory than a test has", nullptr}}};
+const Register<TriggerGroup> registered{
+    {8,
+     "sizes",
+     {{"no multiple of a vector", TriggerKind::of_case, "more than 4 and no multiple of 4", no_vector},
+      {"one element", TriggerKind::of_case, "a parameter of a single element", one_element},
+      {"more than 65,535 rows", TriggerKind::of_kernel, "a grid's limit in its second dimension", beyond_the_grid},
+      {"no element", TriggerKind::of_kernel, "a kernel called on an empty tensor", nullptr},
+      {"index above 2^31", TriggerKind::later, "a tensor of that size takes more memory than a test has", nullptr}}}};
 
 }  // namespace
 }  // namespace tally::sizes_trigger

@@ -46,21 +46,21 @@ bool permuted(const Sight& s) {
 }
 bool resumed(const Sight& s) { return has_state(s.c) && !has_state(s.drawn); }
 
-const RegisterTriggers registered{
-    2,
-    "windows",
-    {{"first window, fresh state", TriggerKind::of_case, "no optimizer state is given", fresh},
-     {"second window", TriggerKind::of_case, "what the first one left is there", second},
-     {"three steps or more", TriggerKind::of_case, "three windows", third},
-     {"epoch ends at a boundary", TriggerKind::of_case, "the last window has the K of the first", ends_on_boundary},
-     {"one micro-batch left over", TriggerKind::of_case, "K > 2, the last window has one", one_left},
-     {"K - 1 micro-batches left over", TriggerKind::of_case, "K > 2, the last window has K - 1", all_but_one_left},
-     {"K grows from window to window", TriggerKind::of_case, "", grows},
-     {"short last micro-batch", TriggerKind::of_case, "fewer rows than the first one", short_rows},
-     {"micro-batches permuted", TriggerKind::of_run, "the drawn case again with its rows in another order", permuted},
-     {"resumed", TriggerKind::of_run, "started from the state that a window left", resumed},
-     {"epoch shorter than K", TriggerKind::later,
-      "a case states the micro-batches that each window really has; no K stands beside them", nullptr}}};
+const Register<TriggerGroup> registered{
+    {2,
+     "windows",
+     {{"first window, fresh state", TriggerKind::of_case, "no optimizer state is given", fresh},
+      {"second window", TriggerKind::of_case, "what the first one left is there", second},
+      {"three steps or more", TriggerKind::of_case, "three windows", third},
+      {"epoch ends at a boundary", TriggerKind::of_case, "the last window has the K of the first", ends_on_boundary},
+      {"one micro-batch left over", TriggerKind::of_case, "K > 2, the last window has one", one_left},
+      {"K - 1 micro-batches left over", TriggerKind::of_case, "K > 2, the last window has K - 1", all_but_one_left},
+      {"K grows from window to window", TriggerKind::of_case, "", grows},
+      {"short last micro-batch", TriggerKind::of_case, "fewer rows than the first one", short_rows},
+      {"micro-batches permuted", TriggerKind::of_run, "the drawn case again with its rows in another order", permuted},
+      {"resumed", TriggerKind::of_run, "started from the state that a window left", resumed},
+      {"epoch shorter than K", TriggerKind::later,
+       "a case states the micro-batches that each window really has; no K stands beside them", nullptr}}}};
 
 }  // namespace
 }  // namespace tally::windows_trigger
@@ -116,19 +116,19 @@ bool repeats(const Sight& s) {
 }
 bool all_differ(const Sight& s) { return cut_into<2, any>(s) && !repeats(s); }
 
-const RegisterTriggers registered{
-    1,
-    "items",
-    {{"equal n_k", TriggerKind::of_case, "all micro-batches of a window hold as many items", equal},
-     {"unequal n_k", TriggerKind::of_case, "two micro-batches of a window differ in items", unequal},
-     {"one n_k = 0", TriggerKind::of_case, "one micro-batch of a window holds no item", one_empty},
-     {"all items in one micro-batch", TriggerKind::of_case, "every other one of the window holds none", all_in_one},
-     {"window without items", TriggerKind::of_case, "N = 0", window_without_items},
-     {"K = 1", TriggerKind::of_case, "a window in one micro-batch", cut_into<1, 1>},
-     {"K = 2", TriggerKind::of_case, "", cut_into<2, 2>},
-     {"K = 3", TriggerKind::of_case, "", cut_into<3, 3>},
-     {"large K", TriggerKind::of_case, "256 micro-batches in a window, or more", cut_into<256, any>},
-     {"micro-batches differ", TriggerKind::of_case, "no micro-batch repeats the rows before it", all_differ}}};
+const Register<TriggerGroup> registered{
+    {1,
+     "items",
+     {{"equal n_k", TriggerKind::of_case, "all micro-batches of a window hold as many items", equal},
+      {"unequal n_k", TriggerKind::of_case, "two micro-batches of a window differ in items", unequal},
+      {"one n_k = 0", TriggerKind::of_case, "one micro-batch of a window holds no item", one_empty},
+      {"all items in one micro-batch", TriggerKind::of_case, "every other one of the window holds none", all_in_one},
+      {"window without items", TriggerKind::of_case, "N = 0", window_without_items},
+      {"K = 1", TriggerKind::of_case, "a window in one micro-batch", cut_into<1, 1>},
+      {"K = 2", TriggerKind::of_case, "", cut_into<2, 2>},
+      {"K = 3", TriggerKind::of_case, "", cut_into<3, 3>},
+      {"large K", TriggerKind::of_case, "256 micro-batches in a window, or more", cut_into<256, any>},
+      {"micro-batches differ", TriggerKind::of_case, "no micro-batch repeats the rows before it", all_differ}}}};
 
 }  // namespace
 }  // namespace tally::items_trigger
