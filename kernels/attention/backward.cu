@@ -87,8 +87,8 @@ const RegisterKernel registered_blocks("attention.backward", claim("recompute_bl
                                        backward<block_of_keys, false>, KernelUse::when_named);
 const RegisterKernel registered_cast("attention.backward", claim("recompute_cast", "recompute_cast"),
                                      backward<block_of_keys, true>, KernelUse::when_named);
-const RegisterEdges registered_keys("keys of a sequence", {block_of_keys}, "a block of keys");
-const RegisterEdges registered_windows("keys of a sliding window", {block_of_keys}, "a block of keys");
+const Register<SizeEdges> registered_keys{{"keys of a sequence", {block_of_keys}, "a block of keys"}};
+const Register<SizeEdges> registered_windows{{"keys of a sliding window", {block_of_keys}, "a block of keys"}};
 
 }  // namespace
 }  // namespace tally::backward_kernel

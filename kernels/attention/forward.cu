@@ -177,10 +177,10 @@ const RegisterKernel registered_cast_sum("attention.forward",
 const RegisterKernel registered_exp2("attention.forward", claim("online_exp2", keys_at_once_in_base_two, "online_exp2"),
                                      forward<keys_at_once_in_base_two, Weights::folded>, KernelUse::when_named);
 
-const RegisterEdges registered_keys("keys of a sequence", {pair_of_keys, keys_at_once_in_base_two, block_of_keys},
-                                    "a block of keys");
-const RegisterEdges registered_windows("keys of a sliding window",
-                                       {pair_of_keys, keys_at_once_in_base_two, block_of_keys}, "a block of keys");
+const Register<SizeEdges> registered_keys{
+    {"keys of a sequence", {pair_of_keys, keys_at_once_in_base_two, block_of_keys}, "a block of keys"}};
+const Register<SizeEdges> registered_windows{
+    {"keys of a sliding window", {pair_of_keys, keys_at_once_in_base_two, block_of_keys}, "a block of keys"}};
 
 }  // namespace
 }  // namespace tally::forward_online_kernel

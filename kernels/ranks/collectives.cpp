@@ -70,8 +70,8 @@ void tree(Addends& addends) {
   for (int child = left; child <= left + 1 && child < addends.ranks(); ++child) addends.send(child, addends.all());
 }
 
-const RegisterAllReduce registered("tree", tree);
-const RegisterEdges registered_ranks("ranks", {3, 7}, "a level of the tree is full");
+const RegisterKind<AllReduce> registered("tree", tree);
+const Register<SizeEdges> registered_ranks{{"ranks", {3, 7}, "a level of the tree is full"}};
 
 }  // namespace
 }  // namespace tally::tree
@@ -145,8 +145,8 @@ void recursive_doubling(Addends& addends) {
   if (folded) addends.send(rank - 1, addends.all());
 }
 
-const RegisterAllReduce registered("recursive_doubling", recursive_doubling);
-const RegisterEdges registered_ranks("ranks", {2, 4}, "a power of two, onto which the others fold");
+const RegisterKind<AllReduce> registered("recursive_doubling", recursive_doubling);
+const Register<SizeEdges> registered_ranks{{"ranks", {2, 4}, "a power of two, onto which the others fold"}};
 
 }  // namespace
 }  // namespace tally::recursive_doubling
@@ -203,8 +203,8 @@ void recursive_halving(Addends& addends) {
   if (halves.folded(rank)) addends.send(rank - 1, addends.needed(rank - 1));
 }
 
-const RegisterAllReduce registered("recursive_halving", recursive_halving);
-const RegisterEdges registered_ranks("ranks", {2, 4}, "a power of two, onto which the others fold");
+const RegisterKind<AllReduce> registered("recursive_halving", recursive_halving);
+const Register<SizeEdges> registered_ranks{{"ranks", {2, 4}, "a power of two, onto which the others fold"}};
 
 }  // namespace
 }  // namespace tally::recursive_halving

@@ -49,7 +49,7 @@ double divisor(const Run& run) {
   return 0;
 }
 
-const RegisterEdges registered_items("items of a window", {0}, "nothing to divide by", "reduce.divide");
+const Register<SizeEdges> registered_items{{"items of a window", {0}, "nothing to divide by", "reduce.divide"}};
 
 }  // namespace
 

@@ -19,7 +19,7 @@ std::vector<std::int64_t> users_of_tables(const Case& c) {
       found.push_back(1 + std::ranges::count(c.model.layers, table.name, &Layer::tied));
   return found;
 }
-const RegisterSize registered_users{{.name = "users of a table", .least = 1, .in = users_of_tables}};
+const Register<DeclaredSize> registered_users{{.name = "users of a table", .least = 1, .in = users_of_tables}};
 
 LayerInput layer_before(std::size_t i) { return static_cast<LayerInput>(i) - 1; }
 

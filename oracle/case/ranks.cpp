@@ -54,10 +54,11 @@ std::vector<std::int64_t> rows_of_micro_batches(const Case& c) {
   return found;
 }
 
-const RegisterSize registered_ranks{{.name = "ranks", .least = 1, .in = ranks_of_windows}};
-const RegisterSize registered_micro_batches{
+const Register<DeclaredSize> registered_ranks{{.name = "ranks", .least = 1, .in = ranks_of_windows}};
+const Register<DeclaredSize> registered_micro_batches{
     {.name = "micro-batches of a window on a rank", .in = micro_batches_of_ranks}};
-const RegisterSize registered_rows{{.name = "rows of a micro-batch", .least = 1, .in = rows_of_micro_batches}};
+const Register<DeclaredSize> registered_rows{
+    {.name = "rows of a micro-batch", .least = 1, .in = rows_of_micro_batches}};
 
 }  // namespace
 

@@ -180,7 +180,7 @@ std::vector<std::int64_t> items_of_windows(const Case& c) {
   }
   return found;
 }
-const RegisterSize registered_items{{.name = "items of a window", .in = items_of_windows}};
+const Register<DeclaredSize> registered_items{{.name = "items of a window", .in = items_of_windows}};
 
 }  // namespace
 

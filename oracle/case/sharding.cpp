@@ -119,8 +119,8 @@ std::vector<std::int64_t> of_pipeline(const Case& c, std::size_t (*of)(const Cas
 }
 std::vector<std::int64_t> stages(const Case& c) { return of_pipeline(c, stages_of); }
 std::vector<std::int64_t> chunks(const Case& c) { return of_pipeline(c, chunks_of); }
-const RegisterSize registered_stages{{.name = "stages of a pipeline", .least = 2, .in = stages}};
-const RegisterSize registered_chunks{{.name = "chunks of a stage", .least = 1, .in = chunks}};
+const Register<DeclaredSize> registered_stages{{.name = "stages of a pipeline", .least = 2, .in = stages}};
+const Register<DeclaredSize> registered_chunks{{.name = "chunks of a stage", .least = 1, .in = chunks}};
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "oracle/case/rank_keys.hpp"
-#include "oracle/registered_files.hpp"
 
 namespace tally {
 namespace {
@@ -35,15 +34,13 @@ bool is_key_of_ranks(const std::string& name) {
 
 }  // namespace
 
-RegisterSize::RegisterSize(DeclaredSize size, std::source_location at) {
-  note_registered(at);
+void enter_record(DeclaredSize size, std::source_location at) {
   size.declared_at = place_of(at);
   sizes_by_name().emplace(size.name, std::move(size));
 }
 
-RegisterEdges::RegisterEdges(const std::string& size, const std::vector<std::int64_t>& values, const std::string& what,
-                             const std::string& beside, std::source_location at) {
-  note_registered(at);
+void enter_record(const SizeEdges& edges, std::source_location at) {
+  const auto& [size, values, what, beside] = edges;
   for (const std::int64_t value : values)
     edges_by_size().insert({{size, value, beside, place_of(at)}, {size, value, what, beside, place_of(at)}});
 }
@@ -92,7 +89,7 @@ std::vector<std::string> contradictions(const std::vector<DeclaredSize>& sizes, 
     const auto size = by_name.find(edge.size);
     const std::string of = edge.declared_at + ": an edge of '" + edge.size + "' at " + std::to_string(edge.value);
     if (size == by_name.end()) {
-      found.push_back(of + ", a size that no file declares; RegisterSize declares one");
+      found.push_back(of + ", a size that no file declares; Register<DeclaredSize> declares one");
     } else if (edge.value < size->second->least || edge.value > size->second->most) {
       found.push_back(of + ", which no legal value reaches: at least " + std::to_string(size->second->least) +
                       ", at most " + std::to_string(size->second->most) + " by " + size->second->declared_at);

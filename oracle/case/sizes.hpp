@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
 // Sizes of a case that code depends on. A size is declared once: its name, its least value, and how it is read from a
 // case. An edge is a value at which some code changes, declared beside that code, by the constant itself:
 //
-//   const RegisterEdges registered_edges{"keys of a sequence", {block_of_keys}, "a block of keys"};
+//   const Register<SizeEdges> registered_edges{{"keys of a sequence", {block_of_keys}, "a block of keys"}};
 //
 // Generators draw sizes, and a campaign must reach them, below, at and above every edge.
 
@@ -31,23 +32,23 @@ struct DeclaredSize {
   std::string declared_at = {};  // "oracle/layers/rotary.cpp:12"
 };
 
-struct SizeEdge {
+struct SizeEdges {
   std::string size;  // the name of a declared one
-  std::int64_t value;
+  std::vector<std::int64_t> values;
   std::string what;  // that changes there: "a block of keys"
-  std::string
-      beside;  // a key of execution.ranks (rank_keys.hpp), with each word of which the value is met; empty: none
-  std::string declared_at;
+  /// A key of execution.ranks (rank_keys.hpp), with each word of which the values are met; empty: none.
+  std::string beside = {};
 };
 
-struct RegisterSize {
-  explicit RegisterSize(DeclaredSize size, std::source_location at = std::source_location::current());
+/// One of its values.
+struct SizeEdge {
+  std::string size;
+  std::int64_t value;
+  std::string what, beside, declared_at;
 };
 
-struct RegisterEdges {
-  RegisterEdges(const std::string& size, const std::vector<std::int64_t>& values, const std::string& what,
-                const std::string& beside = {}, std::source_location at = std::source_location::current());
-};
+void enter_record(DeclaredSize size, std::source_location at);
+void enter_record(const SizeEdges& edges, std::source_location at);
 
 /// By name; of two with one name, both.
 std::vector<DeclaredSize> declared_sizes();

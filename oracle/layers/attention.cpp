@@ -117,12 +117,13 @@ std::vector<std::int64_t> features_of_heads(const Case& c) {
   });
 }
 
-const RegisterSize registered_keys{{.name = "keys of a sequence", .least = 1, .in = keys_of_sequences}};
-const RegisterSize registered_windows{{.name = "keys of a sliding window", .least = 1, .in = keys_of_windows}};
-const RegisterSize registered_readers{
+const Register<DeclaredSize> registered_keys{{.name = "keys of a sequence", .least = 1, .in = keys_of_sequences}};
+const Register<DeclaredSize> registered_windows{
+    {.name = "keys of a sliding window", .least = 1, .in = keys_of_windows}};
+const Register<DeclaredSize> registered_readers{
     {.name = "query heads that read one head of k and v", .least = 1, .in = readers_of_a_head}};
-const RegisterSize registered_key_heads{{.name = "heads of k and v", .least = 1, .in = key_heads}};
-const RegisterSize registered_features{{.name = "features of a head", .least = 1, .in = features_of_heads}};
+const Register<DeclaredSize> registered_key_heads{{.name = "heads of k and v", .least = 1, .in = key_heads}};
+const Register<DeclaredSize> registered_features{{.name = "features of a head", .least = 1, .in = features_of_heads}};
 
 }  // namespace
 

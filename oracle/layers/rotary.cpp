@@ -66,8 +66,8 @@ std::vector<std::int64_t> turning(const Case& c) {
 std::vector<std::int64_t> standing_still(const Case& c) {
   return of_rotary(c, [](const RotaryPairs& pairs) { return pairs.size - pairs.rotated; });
 }
-const RegisterSize registered_pairs{{.name = "pairs of a head that turn", .least = 1, .in = turning}};
-const RegisterSize registered_still{{.name = "features of a head that stand still", .in = standing_still}};
+const Register<DeclaredSize> registered_pairs{{.name = "pairs of a head that turn", .least = 1, .in = turning}};
+const Register<DeclaredSize> registered_still{{.name = "features of a head that stand still", .in = standing_still}};
 
 std::int64_t rotated_of(const Choice& rotary, std::int64_t size) {
   const std::int64_t given = rotary.integer("dimensions");

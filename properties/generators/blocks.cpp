@@ -141,7 +141,7 @@ std::vector<std::int64_t> ranks_of_adapters(const Case& c) {
       if (l.name == name + "_a") found.push_back(l.integer("out"));
   return found;
 }
-const RegisterSize registered_ranks{{.name = "rank of an adapter", .least = 1, .in = ranks_of_adapters}};
+const Register<DeclaredSize> registered_ranks{{.name = "rank of an adapter", .least = 1, .in = ranks_of_adapters}};
 
 /// The layer that `name` is read from, where nothing is named; it gets a name where it has none.
 std::string read_by(std::vector<Layer>& layers, std::size_t i) {

@@ -45,7 +45,8 @@ Passes by_chunk(const Case& c, std::size_t stage, int micro_batches) {
   return passes;
 }
 
-const RegisterEdges registered_chunks("chunks of a stage", {2}, "a round of micro-batches goes through the next chunk");
+const Register<SizeEdges> registered_chunks{
+    {"chunks of a stage", {2}, "a round of micro-batches goes through the next chunk"}};
 
 }  // namespace
 

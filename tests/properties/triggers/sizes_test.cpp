@@ -30,7 +30,7 @@ TEST(DeclaredSizes, ThatContradictAreNamedWithBothPlaces) {
             (std::vector<std::string>{
                 "b.cpp:2: 'ranks', a size that a.cpp:1 declares, too; one of them has to go",
                 "d.cpp:4: an edge of 'ranks' at 9, which no legal value reaches: at least 1, at most 8 by a.cpp:1",
-                "e.cpp:5: an edge of 'rows' at 1, a size that no file declares; RegisterSize declares one",
+                "e.cpp:5: an edge of 'rows' at 1, a size that no file declares; Register<DeclaredSize> declares one",
                 "f.cpp:6: an edge of 'ranks' at 2 beside 'reduce.colour', which is no key of execution.ranks"}));
 }
 
