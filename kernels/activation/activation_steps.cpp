@@ -52,7 +52,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch<GatedArguments>(layer.family + ".backward", at);
 }
 
-const RegisterLayerSteps registered("gated", {forward, backward});
+const RegisterKind<LayerSteps> registered("gated", {forward, backward});
 
 }  // namespace
 }  // namespace tally::gated_steps

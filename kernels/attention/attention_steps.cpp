@@ -63,7 +63,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch<AttentionArguments>("attention.backward", at);
 }
 
-const RegisterLayerSteps registered("attention", {forward, backward});
+const RegisterKind<LayerSteps> registered("attention", {forward, backward});
 
 }  // namespace
 }  // namespace tally::attention_steps
@@ -137,7 +137,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch("rotary.backward", arguments_of(run, layer, k, layer.turns_back, true));
 }
 
-const RegisterLayerSteps registered("rotary", {forward, backward});
+const RegisterKind<LayerSteps> registered("rotary", {forward, backward});
 
 }  // namespace
 }  // namespace tally::rotary_steps

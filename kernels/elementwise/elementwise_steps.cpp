@@ -23,7 +23,7 @@ void forward(Run& run, LayerState& layer, int k) {
   }
 }
 
-const RegisterLayerSteps registered("add", {forward, nullptr});
+const RegisterKind<LayerSteps> registered("add", {forward, nullptr});
 
 }  // namespace
 }  // namespace tally::add_steps
@@ -50,7 +50,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch("dropout.backward", arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
 }
 
-const RegisterLayerSteps registered("dropout", {forward, backward});
+const RegisterKind<LayerSteps> registered("dropout", {forward, backward});
 
 }  // namespace
 }  // namespace tally::dropout_steps
@@ -73,7 +73,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch("scale.backward", arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
 }
 
-const RegisterLayerSteps registered("scale", {forward, backward});
+const RegisterKind<LayerSteps> registered("scale", {forward, backward});
 
 }  // namespace
 }  // namespace tally::scale_steps
@@ -95,7 +95,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch("slice.backward", arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
 }
 
-const RegisterLayerSteps registered("slice", {forward, backward});
+const RegisterKind<LayerSteps> registered("slice", {forward, backward});
 
 }  // namespace
 }  // namespace tally::slice_steps

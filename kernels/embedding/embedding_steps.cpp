@@ -15,7 +15,7 @@ void backward(Run& run, LayerState& layer, int k) {
   compute_table_gradient(run, layer, k, run.x_of(layer, k), layer.layer->integer("padding_index"));
 }
 
-const RegisterLayerSteps registered("embedding", {forward, backward});
+const RegisterKind<LayerSteps> registered("embedding", {forward, backward});
 
 }  // namespace
 }  // namespace tally::embedding_steps
@@ -40,7 +40,7 @@ void backward(Run& run, LayerState& layer, int k) {
   compute_table_gradient(run, layer, k, run.positions.row(run.first_row(k)), no_row);
 }
 
-const RegisterLayerSteps registered("position_embedding", {forward, backward});
+const RegisterKind<LayerSteps> registered("position_embedding", {forward, backward});
 
 }  // namespace
 }  // namespace tally::position_embedding_steps

@@ -53,7 +53,7 @@ void backward(Run& run, LayerState& layer, int k) {
       "linear.bias_gradient", {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
 }
 
-const RegisterLayerSteps registered("linear", {forward, backward});
+const RegisterKind<LayerSteps> registered("linear", {forward, backward});
 
 }  // namespace
 }  // namespace tally::linear_steps

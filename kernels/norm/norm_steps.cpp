@@ -107,7 +107,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch(layer.frozen ? "batch_norm.backward_frozen" : "batch_norm.backward", arguments);
 }
 
-const RegisterLayerSteps registered("batch_norm", {forward, backward, group_forward, group_backward});
+const RegisterKind<LayerSteps> registered("batch_norm", {forward, backward, group_forward, group_backward});
 
 }  // namespace
 }  // namespace tally::batch_norm_steps
@@ -166,7 +166,7 @@ void backward(Run& run, LayerState& layer, int k) {
                                      .inverse_count = inverse(layer.in)});
 }
 
-const RegisterLayerSteps registered("layer_norm", {forward, backward});
+const RegisterKind<LayerSteps> registered("layer_norm", {forward, backward});
 
 }  // namespace
 }  // namespace tally::layer_norm_steps
@@ -238,7 +238,7 @@ void normalise_backward(Run& run, LayerState& layer, int k) {
   run.launch(add_norm_backward_operation, both);
 }
 
-const RegisterLayerSteps registered("rms_norm", {normalise, normalise_backward});
+const RegisterKind<LayerSteps> registered("rms_norm", {normalise, normalise_backward});
 
 /// Where a sum and a norm stand one behind the other, the norm; nullptr: they do not.
 LayerState* norm_behind(Run& run, const LayerState& sum) {

@@ -18,7 +18,7 @@ file(CONFIGURE OUTPUT ${OUT}/compiled_against.hpp @ONLY CONTENT
 
 namespace {
 
-const tally::RegisterCompiledFile tally_compiled_file(__BASE_FILE__, \"@abi@\");
+const tally::Register<tally::CompiledFile> tally_compiled_file({__BASE_FILE__, \"@abi@\"});
 
 }  // namespace
 ")

@@ -1,11 +1,15 @@
 // A program that holds kernels of a user's own beside Tally's (kernels/plugin/plugin.md). add_equivalence_test compiles
 // what it was asked for into that program, and each kernel which headers it was compiled against:
 // reports/command_line/plugins holds both against what the program is.
-// Defined in kernels/plugin/plugin.cpp; kernel_abi() is made by CMake.
+// kernel_abi() is made by CMake.
 #pragma once
 
+#include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -27,15 +31,16 @@ struct CompiledFile {
 const std::string& kernel_abi();
 
 /// The plugins and the compiled files of this program; empty for Tally's own.
-const std::vector<Plugin>& plugins();
-const std::vector<CompiledFile>& compiled_files();
+inline std::vector<Plugin>& plugins() {
+  static std::vector<Plugin> all;
+  return all;
+}
+inline std::vector<CompiledFile>& compiled_files() {
+  static std::vector<CompiledFile> all;
+  return all;
+}
 
-struct RegisterPlugin {
-  explicit RegisterPlugin(Plugin plugin);
-};
-
-struct RegisterCompiledFile {
-  RegisterCompiledFile(const char* file, const char* abi);
-};
+inline void enter_record(Plugin plugin, std::source_location) { plugins().push_back(std::move(plugin)); }
+inline void enter_record(CompiledFile file, std::source_location) { compiled_files().push_back(std::move(file)); }
 
 }  // namespace tally

@@ -1,22 +1,11 @@
 #include "kernels/ranks/all_reduce.hpp"
 
 #include <deque>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
-#include "oracle/registered_files.hpp"
-
 namespace tally {
-namespace {
-
-std::map<std::string, AllReduce>& registered_algorithms() {
-  static std::map<std::string, AllReduce> all;
-  return all;
-}
-
-}  // namespace
 
 Addends::Addends(Link& link, Device& on, Add add, std::string about, Dtype format, void* values, std::int64_t elements)
     : link_(link),
@@ -128,16 +117,10 @@ void Addends::receive_all_and_add(BucketStretch stretch) {
   device_.write(address(stretch), all.data(), width);
 }
 
-RegisterAllReduce::RegisterAllReduce(const char* algorithm, AllReduce run, std::source_location at) {
-  note_registered(at);
-  if (!registered_algorithms().emplace(algorithm, run).second)
-    throw std::logic_error(std::string("two files register the all-reduce ") + algorithm);
-}
-
 AllReduce all_reduce(const std::string& algorithm) {
-  const auto found = registered_algorithms().find(algorithm);
-  if (found == registered_algorithms().end()) throw std::logic_error("no file registers the all-reduce " + algorithm);
-  return found->second;
+  const AllReduce* const found = RegisterKind<AllReduce>::find(algorithm);
+  if (found == nullptr) throw std::logic_error("no file registers the all-reduce " + algorithm);
+  return *found;
 }
 
 }  // namespace tally

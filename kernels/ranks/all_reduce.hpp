@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/device/device.hpp"
 #include "kernels/ranks/arguments.hpp"
+#include "kernels/window/arguments.hpp"
+#include "oracle/registered_files.hpp"
 #include "kernels/ranks/link.hpp"
 
 namespace tally {
@@ -83,12 +84,8 @@ class Addends {
   Buffer addend_;
 };
 
+/// `const RegisterKind<AllReduce> registered("ring", ring);`
 using AllReduce = void (*)(Addends& addends);
-
-/// `const RegisterAllReduce registered("ring", ring);`
-struct RegisterAllReduce {
-  RegisterAllReduce(const char* algorithm, AllReduce run, std::source_location at = std::source_location::current());
-};
 /// Throws std::logic_error for an algorithm that no file registers.
 AllReduce all_reduce(const std::string& algorithm);
 

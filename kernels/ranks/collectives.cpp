@@ -16,7 +16,7 @@ void in_order(Addends& addends) {
   addends.hand_out();
 }
 
-const RegisterAllReduce registered("in_order", in_order);
+const RegisterKind<AllReduce> registered("in_order", in_order);
 
 }  // namespace
 }  // namespace tally::in_order
@@ -33,7 +33,7 @@ void arrival(Addends& addends) {
   addends.hand_out();
 }
 
-const RegisterAllReduce registered("arrival", arrival);
+const RegisterKind<AllReduce> registered("arrival", arrival);
 
 }  // namespace
 }  // namespace tally::arrival
@@ -49,7 +49,7 @@ void library(Addends& addends) {
   addends.hand_out();
 }
 
-const RegisterAllReduce registered("library", library);
+const RegisterKind<AllReduce> registered("library", library);
 
 }  // namespace
 }  // namespace tally::library
@@ -94,7 +94,7 @@ void ring(Addends& addends) {
   }
 }
 
-const RegisterAllReduce registered("ring", ring);
+const RegisterKind<AllReduce> registered("ring", ring);
 
 }  // namespace
 }  // namespace tally::ring
@@ -115,7 +115,7 @@ void all_to_all(Addends& addends) {
     if (from != rank) addends.receive(from, addends.chunk(from));
 }
 
-const RegisterAllReduce registered("all_to_all", all_to_all);
+const RegisterKind<AllReduce> registered("all_to_all", all_to_all);
 
 }  // namespace
 }  // namespace tally::all_to_all

@@ -12,7 +12,6 @@
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/training_step/run/device_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -196,23 +195,9 @@ void Run::gemm(GemmCall call, Dtype result) {
 
 void stage::gemm(Run& run, const GemmCall& call, const GemmOrder& order) { tally::gemm(run.stream, call, order); }
 
-namespace {
-
-std::map<std::string, LayerSteps>& all_steps() {
-  static std::map<std::string, LayerSteps> steps;
-  return steps;
-}
-
-}  // namespace
-
-RegisterLayerSteps::RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at) {
-  note_registered(at);
-  all_steps()[kind] = steps;
-}
-
 const LayerSteps& layer_steps(const std::string& kind) {
-  const auto place = all_steps().find(kind);
-  return place == all_steps().end() ? elementwise_steps : place->second;
+  const LayerSteps* const steps = RegisterKind<LayerSteps>::find(kind);
+  return steps == nullptr ? elementwise_steps : *steps;
 }
 
 }  // namespace tally

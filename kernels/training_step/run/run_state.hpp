@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "kernels/window/arguments.hpp"
 #include "oracle/case/contract.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -30,8 +30,8 @@ struct Run;
 struct Stages;
 struct LayerState;
 
-/// How one kind of layer runs on micro-batch k. Registered beside its kernels, kernels/<kind>/*_steps.cpp; a kind that
-/// no file registers is elementwise (kernels/activation/activation_steps.cpp), and its kernels are all it takes.
+/// How one kind of layer runs on micro-batch k: a `RegisterKind<LayerSteps>` beside its kernels; a kind that no file
+/// registers is elementwise (kernels/activation/activation_steps.cpp), and its kernels are all it takes.
 struct LayerSteps {
   void (*forward)(Run& run, LayerState& layer, int k);
   /// nullptr for a layer that hands its gradient on.
@@ -45,9 +45,6 @@ struct LayerSteps {
 /// of deviations from their mean; the two sums of its backward pass.
 enum class StepPart { statistics, squares, gradients };
 
-struct RegisterLayerSteps {
-  RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at = std::source_location::current());
-};
 const LayerSteps& layer_steps(const std::string& kind);
 extern const LayerSteps elementwise_steps;
 

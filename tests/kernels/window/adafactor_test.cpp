@@ -106,11 +106,11 @@ double tensor_squares(const std::string& variant, const Addends& addends) {
   return values_of(step.sums)[which];
 }
 
-const RegisterKernelSum of_rows({"adafactor", "rows", row_squares});
-const RegisterKernelSum of_columns({"adafactor", "columns", column_squares});
-const RegisterKernelSum of_means({"adafactor", "means of rows", mean_of_rows});
-const RegisterKernelSum of_parameter({"adafactor", "parameter", tensor_squares<0>});
-const RegisterKernelSum of_update({"adafactor", "update", tensor_squares<1>});
+const Register<KernelSum> of_rows({"adafactor", "rows", row_squares});
+const Register<KernelSum> of_columns({"adafactor", "columns", column_squares});
+const Register<KernelSum> of_means({"adafactor", "means of rows", mean_of_rows});
+const Register<KernelSum> of_parameter({"adafactor", "parameter", tensor_squares<0>});
+const Register<KernelSum> of_update({"adafactor", "update", tensor_squares<1>});
 
 }  // namespace
 }  // namespace tally::adafactor_test
