@@ -1,4 +1,4 @@
-// One registration a kind: its contract, its exact mathematics and its rules under one name. Included by the file of a
+// One record a kind, `const Register<LayerDefinition> registered{{…}};`: its contract, its exact mathematics and its rules under one name. Included by the file of a
 // kind alone, as it pulls in Boost.
 #pragma once
 
@@ -14,36 +14,33 @@
 
 namespace tally::oracle {
 
-/// Enters what the file of a kind says, at program start. `exact(Scalar<T>{})` gives the mathematics over T.
+/// What the file of a kind says of it.
 template <const char* section, template <class> class Exact, class Rules>
-struct RegisterKindOf {
-  template <class Of>
-  RegisterKindOf(Contract contract, Of exact, Rules rules, std::source_location at = std::source_location::current()) {
-    const RegisterExact<Exact> mathematics(contract.kind, exact, at);
-    const RegisterKind<Rules> rules_of_kind(contract.kind, std::move(rules), at);
-    contract.section = section;
-    const RegisterContract entered(std::move(contract), at);
-  }
+struct Definition {
+  Contract contract;
+  OverAllScalars<Exact> exact;
+  Rules rules;
 };
+
+template <const char* section, template <class> class Exact, class Rules>
+void enter_record(Definition<section, Exact, Rules> of, std::source_location at) {
+  const RegisterKind<OverAllScalars<Exact>> mathematics(of.contract.kind, of.exact, at);
+  const RegisterKind<Rules> rules_of_kind(of.contract.kind, std::move(of.rules), at);
+  of.contract.section = section;
+  enter_record(std::move(of.contract), at);
+}
 
 namespace sections {
 inline constexpr char layer[] = "layer", loss[] = "loss", optimizer[] = "optimizer", clip[] = "clip",
                       weight_decay[] = "weight_decay", learning_rate[] = "learning_rate", loss_scale[] = "loss_scale";
 }
 
-using RegisterLoss = RegisterKindOf<sections::loss, ExactLoss, LossBoundRule>;
-using RegisterOptimizer = RegisterKindOf<sections::optimizer, ExactStep, const OptimizerRules*>;
-using RegisterClip = RegisterKindOf<sections::clip, ExactClip, ClipRules>;
-using RegisterDecay = RegisterKindOf<sections::weight_decay, ExactDecay, DecayRules>;
-using RegisterSchedule = RegisterKindOf<sections::learning_rate, ExactRate, ScheduleRules>;
-using RegisterLossScale = RegisterKindOf<sections::loss_scale, ExactScale, ScaleRules>;
-
-/// A layer's, with the bits of its outputs where it may claim them.
-struct RegisterLayer : RegisterKindOf<sections::layer, ExactLayer, LayerRules> {
-  template <class Of>
-  RegisterLayer(Contract contract, Of exact, const BoundRule& bound, const PredictedRule& predicted = {},
-                std::source_location at = std::source_location::current())
-      : RegisterKindOf(std::move(contract), exact, {bound, predicted}, at) {}
-};
+using LayerDefinition = Definition<sections::layer, ExactLayer, LayerRules>;
+using LossDefinition = Definition<sections::loss, ExactLoss, LossBoundRule>;
+using OptimizerDefinition = Definition<sections::optimizer, ExactStep, const OptimizerRules*>;
+using ClipDefinition = Definition<sections::clip, ExactClip, ClipRules>;
+using DecayDefinition = Definition<sections::weight_decay, ExactDecay, DecayRules>;
+using ScheduleDefinition = Definition<sections::learning_rate, ExactRate, ScheduleRules>;
+using LossScaleDefinition = Definition<sections::loss_scale, ExactScale, ScaleRules>;
 
 }  // namespace tally::oracle

@@ -11,7 +11,6 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/kept_tensors.hpp"
 #include "oracle/case/rows.hpp"
-#include "oracle/registered_files.hpp"
 
 namespace tally {
 namespace {
@@ -29,8 +28,7 @@ std::unordered_multimap<std::string_view, const Contract*>& by_kind() {
 }
 }  // namespace
 
-RegisterContract::RegisterContract(Contract contract, std::source_location at) {
-  note_registered(at);
+void enter_record(Contract contract, std::source_location) {
   const Key key{contract.section, contract.kind};
   const auto [place, fresh] = registry().emplace(key, std::move(contract));
   if (!fresh) throw std::logic_error("two contracts of the " + key.first + " " + key.second);

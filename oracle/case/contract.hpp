@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 
@@ -131,10 +132,8 @@ struct Contract {
   std::string kernels_by = {};
 };
 
-/// Registers a contract at program start; the file that does it is noted for the registration test.
-struct RegisterContract {
-  explicit RegisterContract(Contract contract, std::source_location at = std::source_location::current());
-};
+/// What becomes of a `Register<Contract>`. Throws std::logic_error for a kind that has its contract.
+void enter_record(Contract contract, std::source_location at);
 
 /// All contracts of a section, sorted by kind.
 std::vector<const Contract*> contracts_of(std::string_view section);

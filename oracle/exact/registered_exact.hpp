@@ -1,7 +1,6 @@
 // Registration of exact mathematics, of layers, losses and the kinds of a recipe's sections. Pulls in Boost.
 #pragma once
 
-#include <source_location>
 #include <string_view>
 #include <type_traits>
 
@@ -22,6 +21,14 @@ struct Scalar {};
 
 template <template <class> class Mathematics>
 struct OverAllScalars {
+  /// `of(Scalar<T>{})` gives the Mathematics<T>.
+  template <class Of>
+  OverAllScalars(Of of)
+      : real(of(Scalar<Real>{})),
+        wide(of(Scalar<long double>{})),
+        ball(of(Scalar<Ball>{})),
+        short_ball(of(Scalar<ShortBall>{})) {}
+
   Mathematics<Real> real;
   Mathematics<long double> wide;
   Mathematics<Ball> ball;
@@ -40,19 +47,10 @@ struct OverAllScalars {
   }
 };
 
-template <template <class> class Mathematics>
-struct RegisterExact : RegisterKind<OverAllScalars<Mathematics>> {
-  /// `of(Scalar<T>{})` gives the Mathematics<T>.
-  template <class Of>
-  RegisterExact(std::string_view kind, Of of, std::source_location at = std::source_location::current())
-      : RegisterKind<OverAllScalars<Mathematics>>(
-            kind, {of(Scalar<Real>{}), of(Scalar<long double>{}), of(Scalar<Ball>{}), of(Scalar<ShortBall>{})}, at) {}
-};
-
 /// Throws std::logic_error for a kind of this section without mathematics.
 template <class T, template <class> class Mathematics>
 const Mathematics<T>& exact_of(std::string_view section, std::string_view kind) {
-  return RegisterExact<Mathematics>::of("exact mathematics", section, kind).template over<T>();
+  return RegisterKind<OverAllScalars<Mathematics>>::of("exact mathematics", section, kind).template over<T>();
 }
 
 // Registration of what the kinds of a recipe's sections do, exactly; a kind whose contract says that it does nothing

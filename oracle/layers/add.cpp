@@ -49,11 +49,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
   return predicted_in_turn(pass.declared, "add.forward", addends);
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward}, {y, nullptr, nullptr});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}, {y, nullptr, nullptr}}}};
 
 }  // namespace
 }  // namespace tally::oracle::add_kind

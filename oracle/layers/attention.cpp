@@ -487,11 +487,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return result;
 }
 
-const RegisterLayer registered(attention_contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{attention_contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::attention_kind

@@ -451,11 +451,11 @@ Prediction dx(const BoundPass& pass, const Statistics& statistics, const Matrix<
   });
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {oracle::forward, oracle::backward}, {y, rstd, dx});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{oracle::forward, oracle::backward}, {y, rstd, dx}}}};
 
 }  // namespace
 }  // namespace tally::oracle::batch_norm_kind

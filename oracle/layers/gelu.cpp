@@ -63,11 +63,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return elementwise_backward(pass, x, dy, by_tanh(pass) ? gradient<BoundedGeluTanh> : gradient<BoundedGeluErf>);
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::gelu_kind

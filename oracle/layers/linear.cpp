@@ -163,11 +163,11 @@ std::optional<Expected> output_rows(const BoundPass& pass, const std::string& ou
   return stored_product(pass, gradient.matrix().middleCols(first, rows), Side::transposed, FloatView(*x.only_read));
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward, output_rows});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward, output_rows}}}};
 
 }  // namespace
 }  // namespace tally::oracle::linear_kind

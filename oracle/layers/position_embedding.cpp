@@ -60,11 +60,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
 
 Prediction dx(const BoundPass&, const Statistics&, const Matrix<float>& dy) { return dy; }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward}, {y, nullptr, dx});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}, {y, nullptr, dx}}}};
 
 }  // namespace
 }  // namespace tally::oracle::position_embedding_kind

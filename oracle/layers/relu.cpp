@@ -83,11 +83,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return {joined(pass.declared, exact_backward(pass, x, dy).dx, dx), {}};
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::relu_kind

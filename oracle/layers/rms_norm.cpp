@@ -225,11 +225,11 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
   });
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward}, {y, nullptr, nullptr});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}, {y, nullptr, nullptr}}}};
 
 }  // namespace
 }  // namespace tally::oracle::rms_norm_kind

@@ -200,11 +200,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
           {}};
 }
 
-const RegisterLayer registered(rotary_contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{rotary_contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::rotary_kind

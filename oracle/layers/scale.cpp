@@ -71,11 +71,11 @@ Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy)
   return scaled(pass, dy, "scale.backward");
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward}, {y, nullptr, dx});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}, {y, nullptr, dx}}}};
 
 }  // namespace
 }  // namespace tally::oracle::scale_kind

@@ -37,11 +37,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   });
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::sigmoid_kind

@@ -76,11 +76,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return {dx, {}};
 }
 
-const RegisterLayer registered(contract,
-                               []<class T>(Scalar<T>) -> ExactLayer<T> {
-                                 return {forward<T>, backward<T>};
-                               },
-                               {forward, backward});
+const Register<LayerDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactLayer<T> {
+                                              return {forward<T>, backward<T>};
+                                            },
+                                            {{forward, backward}}}};
 
 }  // namespace
 }  // namespace tally::oracle::slice_kind

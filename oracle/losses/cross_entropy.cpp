@@ -225,7 +225,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   return {std::move(loss_row), std::move(gradient)};
 }
 
-const RegisterLoss registered(contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate});
+const Register<LossDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate}}};
 
 }  // namespace
 }  // namespace tally::oracle::cross_entropy_kind

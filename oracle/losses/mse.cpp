@@ -79,7 +79,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   return {joined(declared, exact.loss, row_loss), joined(declared, exact.dy, dy)};
 }
 
-const RegisterLoss registered(contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate});
+const Register<LossDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; }, {evaluate}}};
 
 }  // namespace
 }  // namespace tally::oracle::mse_kind

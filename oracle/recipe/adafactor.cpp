@@ -313,8 +313,8 @@ class Adafactor final : public OptimizerRules {
 };
 
 const Adafactor rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return adafactor<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return adafactor<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::adafactor_kind

@@ -275,8 +275,8 @@ class Adam final : public OptimizerRules {
 };
 
 const Adam rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return adam<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return adam<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::adam_kind

@@ -43,8 +43,8 @@ Matrix<float> rounded(const Choice& clip, float, const FloatsRef& gradient) {
   return gradient.unaryExpr([&](float g) { return std::isnan(g) ? g : std::clamp(g, -most, most); });
 }
 
-const RegisterClip registered(contract, []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; },
-                              {clamped, rounded});
+const Register<ClipDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; }, {clamped, rounded}}};
 
 }  // namespace
 }  // namespace tally::oracle::clip_value_kind

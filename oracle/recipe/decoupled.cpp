@@ -48,8 +48,8 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
                  [&](Eigen::Index i) { return stored(declared.master, parameter.data()[i] * *kept); });
 }
 
-const RegisterDecay registered(contract, []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; },
-                               {shrunk, predicted});
+const Register<DecayDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; }, {shrunk, predicted}}};
 
 }  // namespace
 }  // namespace tally::oracle::decoupled_kind

@@ -56,7 +56,8 @@ ExpectedScale after(const Declared& declared, const Choice& loss_scale, const Ex
   return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
 }
 
-const RegisterLossScale registered(contract, []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; }, {after});
+const Register<LossScaleDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; }, {after}}};
 
 }  // namespace
 }  // namespace tally::oracle::dynamic_loss_scale_kind

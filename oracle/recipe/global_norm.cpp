@@ -64,11 +64,11 @@ Prediction predicted_coefficient(const Declared& declared, const Choice& clip, f
   return Matrix<float>::Constant(1, 1, divisor == 0 || ratio > 1 ? 1 : ratio);
 }
 
-const RegisterClip registered(contract,
-                              []<class T>(Scalar<T>) -> ExactClip<T> {
-                                return {scaled_down<T>, coefficient<T>};
-                              },
-                              {clipped, rounded, coefficient, predicted_coefficient});
+const Register<ClipDefinition> registered{{contract,
+                                           []<class T>(Scalar<T>) -> ExactClip<T> {
+                                             return {scaled_down<T>, coefficient<T>};
+                                           },
+                                           {clipped, rounded, coefficient, predicted_coefficient}}};
 
 }  // namespace
 }  // namespace tally::oracle::global_norm_kind

@@ -46,8 +46,9 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
   });
 }
 
-const RegisterDecay registered(contract, []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; },
-                               {gradient_with_decay, predicted});
+const Register<DecayDefinition> registered{{contract,
+                                            []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; },
+                                            {gradient_with_decay, predicted}}};
 
 }  // namespace
 }  // namespace tally::oracle::l2_kind

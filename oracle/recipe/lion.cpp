@@ -168,8 +168,8 @@ class Lion final : public OptimizerRules {
 };
 
 const Lion rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::lion_kind

@@ -34,8 +34,8 @@ const Contract contract{
 
 StepRate rate(const Choice&, long double exact, std::int64_t) { return few_roundings(exact, std::fabs(exact)); }
 
-const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; },
-                                  {.rate = rate, .is_written = true});
+const Register<ScheduleDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; }, {.rate = rate, .is_written = true}}};
 
 }  // namespace
 }  // namespace tally::oracle::list_kind

@@ -245,8 +245,8 @@ class Rmsprop final : public OptimizerRules {
 };
 
 const Rmsprop rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return rmsprop<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return rmsprop<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::rmsprop_kind

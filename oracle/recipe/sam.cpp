@@ -70,11 +70,11 @@ Prediction predicted(const Declared& declared, const Choice& clip, float norm, s
   return Matrix<float>::Constant(1, 1, goes_up(step) && divisor != 0 ? ratio : 1);
 }
 
-const RegisterClip registered(contract,
-                              []<class T>(Scalar<T>) -> ExactClip<T> {
-                                return {scaled_to_length<T>, coefficient<T>};
-                              },
-                              {clipped, rounded, bounded_coefficient, predicted});
+const Register<ClipDefinition> registered{{contract,
+                                           []<class T>(Scalar<T>) -> ExactClip<T> {
+                                             return {scaled_to_length<T>, coefficient<T>};
+                                           },
+                                           {clipped, rounded, bounded_coefficient, predicted}}};
 
 }  // namespace
 }  // namespace tally::oracle::sam_ascent_kind
@@ -140,8 +140,8 @@ class Sam final : public OptimizerRules {
 };
 
 const Sam rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return sam<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return sam<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::sam_kind

@@ -156,8 +156,8 @@ class Sgd final : public OptimizerRules {
 };
 
 const Sgd rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::sgd_kind

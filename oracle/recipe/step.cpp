@@ -39,8 +39,8 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
                            : infinite};
 }
 
-const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; },
-                                  {.rate = rate});
+const Register<ScheduleDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; }, {.rate = rate}}};
 
 }  // namespace
 }  // namespace tally::oracle::step_kind

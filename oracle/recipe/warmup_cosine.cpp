@@ -47,8 +47,8 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
   return rate;
 }
 
-const RegisterSchedule registered(contract, []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; },
-                                  {.rate = rate});
+const Register<ScheduleDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; }, {.rate = rate}}};
 
 }  // namespace
 }  // namespace tally::oracle::warmup_cosine_kind

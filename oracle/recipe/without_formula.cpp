@@ -6,7 +6,7 @@ namespace tally::opaque_contract {
 namespace {
 
 /// `out` columns of outputs, which a loss reads where a capture has them.
-const RegisterContract registered{
+const Register<Contract> registered{
     {.section = "layer",
      .kind = "opaque",
      .options = {{.name = "out", .type = OptionType::integer, .standard = std::int64_t{1}, .range = {.at_least = "1"}},
@@ -23,7 +23,7 @@ const RegisterContract registered{
 namespace tally::opaque_loss_contract {
 namespace {
 
-const RegisterContract registered{
+const Register<Contract> registered{
     {.section = "loss",
      .kind = "opaque",
      .options = {},
@@ -37,11 +37,11 @@ const RegisterContract registered{
 namespace tally::no_clip_contract {
 namespace {
 
-const RegisterContract registered{{.section = "clip",
-                                   .kind = "none",
-                                   .options = {},
-                                   .does_nothing = true,
-                                   .definition = "gradients are not clipped"}};
+const Register<Contract> registered{{.section = "clip",
+                                     .kind = "none",
+                                     .options = {},
+                                     .does_nothing = true,
+                                     .definition = "gradients are not clipped"}};
 
 }  // namespace
 }  // namespace tally::no_clip_contract
@@ -49,11 +49,11 @@ const RegisterContract registered{{.section = "clip",
 namespace tally::no_loss_scale_contract {
 namespace {
 
-const RegisterContract registered{{.section = "loss_scale",
-                                   .kind = "none",
-                                   .options = {},
-                                   .does_nothing = true,
-                                   .definition = "the loss is not scaled"}};
+const Register<Contract> registered{{.section = "loss_scale",
+                                     .kind = "none",
+                                     .options = {},
+                                     .does_nothing = true,
+                                     .definition = "the loss is not scaled"}};
 
 }  // namespace
 }  // namespace tally::no_loss_scale_contract
@@ -61,11 +61,11 @@ const RegisterContract registered{{.section = "loss_scale",
 namespace tally::no_weight_decay_contract {
 namespace {
 
-const RegisterContract registered{{.section = "weight_decay",
-                                   .kind = "none",
-                                   .options = {},
-                                   .does_nothing = true,
-                                   .definition = "parameters do not decay"}};
+const Register<Contract> registered{{.section = "weight_decay",
+                                     .kind = "none",
+                                     .options = {},
+                                     .does_nothing = true,
+                                     .definition = "parameters do not decay"}};
 
 }  // namespace
 }  // namespace tally::no_weight_decay_contract
@@ -73,7 +73,7 @@ const RegisterContract registered{{.section = "weight_decay",
 namespace tally::static_loss_scale_contract {
 namespace {
 
-const RegisterContract registered{
+const Register<Contract> registered{
     {.section = "loss_scale",
      .kind = "static",
      .options = {{.name = "scale", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},

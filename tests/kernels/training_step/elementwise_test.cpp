@@ -14,7 +14,7 @@ struct Scaled {
 };
 
 const RegisterActivation<InFloat<Scaled>> registered("elementwise_test_four", {.variant = "grid_stride"});
-const RegisterContract registered_contract{
+const Register<Contract> registered_contract{
     {.section = "layer",
      .kind = "elementwise_test",
      .options =

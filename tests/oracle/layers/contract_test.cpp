@@ -56,7 +56,7 @@ TEST(Contract, StatesTheShapesOfItsTensors) {
 }
 
 TEST(Contract, OfAKindIsRegisteredOnce) {
-  EXPECT_THROW(RegisterContract({.section = "clip", .kind = "none", .options = {}}), std::logic_error);
+  EXPECT_THROW(Register<Contract>({.section = "clip", .kind = "none", .options = {}}), std::logic_error);
 }
 
 TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
@@ -67,7 +67,7 @@ TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
       std::ifstream stream(entry.path());
       const std::string text{std::istreambuf_iterator<char>(stream), {}};
       const bool defines = text.find("\nconst Contract ") != std::string::npos ||
-                           text.find("\nconst RegisterContract ") != std::string::npos;
+                           text.find("\nconst Register<Contract> ") != std::string::npos;
       if (entry.path().extension() != ".cpp" || !defines) continue;
       ++files;
       EXPECT_TRUE(is_registered(std::string(folder) + "/" + entry.path().filename().string())) << entry.path();

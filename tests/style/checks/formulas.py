@@ -12,7 +12,7 @@ from tree import SOURCES
 
 EXACT = "_exact.cpp"
 ROOMS = re.compile(r"(?:^|/)oracle/(?:layers|losses|recipe)/[^/]+\.cpp$")
-REGISTERS = re.compile(r"^const Register(?:Layer|Loss|Optimizer|Clip|Decay|Schedule|LossScale) ", re.MULTILINE)
+REGISTERS = re.compile(r"^const Register<\w+Definition> ", re.MULTILINE)
 LABEL = re.compile(r"\(([a-z][a-z0-9_]+)\.([0-9]+)\)")
 LETTERS = re.compile(r"[a-z_]+")
 DEFINED = re.compile(rf"// {LABEL.pattern}  \S")

@@ -42,8 +42,8 @@ class Descent final : public OptimizerRules {
 };
 
 const Descent rules;
-const RegisterOptimizer registered(
-    contract, []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; }, &rules);
+const Register<OptimizerDefinition> registered{
+    {contract, []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; }, &rules}};
 
 }  // namespace
 }  // namespace tally::oracle::descent_kind

@@ -1,4 +1,4 @@
 #include "x.hpp"
 
 // (below.1)  y = x
-const RegisterLayer registered("below");
+const Register<LayerDefinition> registered("below");

@@ -1,3 +1,3 @@
 // (gap.1)  y = x
 // (gap.3)  dx = dy
-const RegisterLayer registered("gap");
+const Register<LayerDefinition> registered("gap");

@@ -3,4 +3,4 @@
 // (good.2)  dx = dy
 #include "x.hpp"
 /// (good.1) again, in its own file.
-const RegisterLayer registered("good");
+const Register<LayerDefinition> registered("good");

@@ -1,2 +1,2 @@
 // (l1.1)  y = x
-const RegisterLayer registered("l1");
+const Register<LayerDefinition> registered("l1");

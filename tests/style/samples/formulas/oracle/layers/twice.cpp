@@ -1,3 +1,3 @@
 // (twice.1)  y = x
 // (twice.1)  y = x + 0
-const RegisterLayer registered("twice");
+const Register<LayerDefinition> registered("twice");

@@ -1,3 +1,3 @@
 // (uncited.1)  y = x
 
-const RegisterLayer registered("uncited");
+const Register<LayerDefinition> registered("uncited");
