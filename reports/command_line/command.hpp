@@ -5,9 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <vector>
+
+#include "oracle/registered_files.hpp"
 
 namespace tally::command_line {
 
@@ -28,19 +29,11 @@ struct Command {
   int (*around)(const Action& action) = nullptr;
 };
 
-struct RegisterCommand {
-  explicit RegisterCommand(Command command, std::source_location at = std::source_location::current());
-};
+using RegisterCommand = Register<Command>;
+inline int key_of_record(const Command& command) { return command.place; }
 
 /// All commands, by place.
 std::vector<const Command*> commands();
-
-/// What must hold before any command runs; throws UsageError.
-using Requirement = void (*)();
-struct RegisterRequirement {
-  explicit RegisterRequirement(Requirement requirement, std::source_location at = std::source_location::current());
-};
-std::vector<Requirement> requirements();
 
 /// For Command::bind: options that are made anew for every parser; `add` binds them to it, `run` reads them.
 template <class Options>

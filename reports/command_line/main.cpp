@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the program
   arguments = argv;
   const auto require_start = [&] {
-    for (const auto require : requirements()) require();
+    for (const PartRecord* each : tally::all_records<PartRecord>())
+      if (each->requirement != nullptr) each->requirement();
     return require_words({argv + 1, argv + argc}), pass;
   };
   if (const int code = run_action(require_start); code != pass) return code;

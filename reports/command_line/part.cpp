@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "oracle/case/tensors/regular_file.hpp"
-#include "oracle/registered_files.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/tree.hpp"
 
@@ -17,11 +16,6 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 30;  // of a program, debugging symbols and all
 constexpr std::size_t longest_name = 64;
-
-Part& largest() {
-  static Part found = Part::check;
-  return found;
-}
 
 std::string sentence(Part where, const std::string& what) {
   return what + ": not in the part of Tally that this program is; expected " + program_of(where) +
@@ -56,12 +50,7 @@ std::string other_build(const std::filesystem::path& program) {
 
 }  // namespace
 
-RegisterPart::RegisterPart(Part part, std::source_location at) {
-  note_registered(at);
-  largest() = std::max(largest(), part);
-}
-
-Part part() { return largest(); }
+Part part() { return all_records<PartRecord>().back()->part; }
 
 std::string program_of(Part part) {
   constexpr const char* names[] = {"tally-check", "tally", "tally-lab"};

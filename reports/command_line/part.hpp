@@ -2,22 +2,44 @@
 // them, and the lab of faults and studies.
 #pragma once
 
-#include <source_location>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "oracle/registered_files.hpp"
 #include "reports/command_line/output.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace tally::command_line {
 
 enum class Part { check, verify, lab };
 
-/// Files of a part that bring something register it.
-struct RegisterPart {
-  explicit RegisterPart(Part part, std::source_location at = std::source_location::current());
+/// A kind of things that `tally explain` can say something of: laws, faults, suspects.
+struct Explained {
+  int place = 0;  // what several kinds have a name for is said in this order
+  std::vector<std::string> (*names)() = nullptr;
+  /// Prints what there is to say of that name; false where the kind has none such.
+  bool (*explain)(const std::string& name) = nullptr;
 };
+
+/// What a part brings: a `Register<PartRecord>` of each.
+struct PartRecord {
+  Part part;
+  std::vector<Explained> explained = {};
+  /// What `tally list` prints, by word, of kinds that no smaller part knows.
+  std::map<std::string_view, void (*)()> listed = {};
+  /// What `tally doctor` says besides, with options of its own.
+  std::function<std::function<int()>(CLI::App& command)> examination = nullptr;
+  /// What must hold before any command runs; throws UsageError.
+  void (*requirement)() = nullptr;
+};
+inline Part key_of_record(const PartRecord& record) { return record.part; }
 
 /// The largest that this program holds.
 Part part();

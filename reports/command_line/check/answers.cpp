@@ -3,21 +3,15 @@
 
 #include <fstream>
 #include <iostream>
-#include <map>
 
-#include "oracle/registered_files.hpp"
 #include "properties/diagnosis/bug.hpp"
 #include "properties/diagnosis/sentences.hpp"
 #include "properties/diagnosis/vary/causes.hpp"
 #include "properties/faults/fault_names.hpp"
+#include "reports/command_line/part.hpp"
 
 namespace tally::command_line {
 namespace {
-
-std::map<int, Explained>& kinds() {
-  static std::map<int, Explained> all;
-  return all;
-}
 
 std::vector<std::string> names_of_bugs() {
   std::vector<std::string> names;
@@ -53,40 +47,13 @@ bool explain_bug(const std::string& name) {
   return true;
 }
 
-const RegisterExplained registered_bugs({30, names_of_bugs, explain_bug});
-
-}  // namespace
-
-RegisterExplained::RegisterExplained(Explained kind, std::source_location at) {
-  note_registered(at);
-  kinds().emplace(kind.place, kind);
-}
-
-std::vector<Explained> explained_kinds() {
-  std::vector<Explained> all;
-  for (const auto& [place, kind] : kinds()) all.push_back(kind);
-  return all;
-}
-
-std::string listed_or_none(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "none" : text;
-}
-
-}  // namespace tally::command_line
-
-// What `tally explain` says of a cause that `tally vary` names.
-namespace tally::command_line::explained_vary {
-namespace {
-
-std::vector<std::string> names() {
+std::vector<std::string> causes_of_vary() {
   std::vector<std::string> all;
   for (const VaryCause& cause : vary_causes()) all.push_back(cause.name);
   return all;
 }
 
-bool explain(const std::string& name) {
+bool explain_cause_of_vary(const std::string& name) {
   for (const VaryCause& cause : vary_causes()) {
     if (cause.name != name) continue;
     std::cout << "cause " << cause.name << " of tally vary: " << filled_in(cause.what, {}) << "\n"
@@ -97,27 +64,18 @@ bool explain(const std::string& name) {
   return false;
 }
 
-const RegisterExplained registered({50, names, explain});
-
-}  // namespace
-}  // namespace tally::command_line::explained_vary
-
-namespace tally::command_line {
-namespace {
-
-std::vector<Examination>& registry() {
-  static std::vector<Examination> all;
-  return all;
-}
+const Register<PartRecord> registered{{
+    .part = Part::check,
+    .explained = {{30, names_of_bugs, explain_bug}, {50, causes_of_vary, explain_cause_of_vary}},
+}};
 
 }  // namespace
 
-RegisterExamination::RegisterExamination(Examination examination, std::source_location at) {
-  note_registered(at);
-  registry().push_back(std::move(examination));
+std::string listed_or_none(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "none" : text;
 }
-
-std::vector<Examination> examinations() { return registry(); }
 
 namespace {
 

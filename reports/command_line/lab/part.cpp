@@ -1,4 +1,4 @@
-// What the lab brings: itself, what `tally list` prints of faults and studies, what `tally explain` says of a fault.
+// What the lab brings: what `tally list` prints of faults and studies, what `tally explain` says of a fault.
 #include "reports/command_line/part.hpp"
 
 #include <iostream>
@@ -8,17 +8,8 @@
 #include "properties/faults/fault.hpp"
 #include "properties/lab/study.hpp"
 #include "reports/command_line/check/answers.hpp"
-#include "reports/command_line/verify/part.hpp"
 
 namespace tally::command_line::lab_part {
-namespace {
-
-const RegisterPart registered(Part::lab);
-
-}  // namespace
-}  // namespace tally::command_line::lab_part
-
-namespace tally::command_line::lab_lists {
 namespace {
 
 void print_faults() {
@@ -32,24 +23,13 @@ void print_studies(const char* family) {
   for (const StudyRunner* study : studies(family)) std::cout << study->name << "  " << study->question << "\n";
 }
 
-const RegisterListed registered_faults("faults", print_faults);
-const RegisterListed registered_sweeps("sweeps", [] { print_studies("sweep"); });
-const RegisterListed registered_benches("benches", [] { print_studies("bench"); });
-
-}  // namespace
-}  // namespace tally::command_line::lab_lists
-
-// What `tally explain` says of a seeded fault.
-namespace tally::command_line::explained_faults {
-namespace {
-
-std::vector<std::string> names() {
+std::vector<std::string> names_of_faults() {
   std::vector<std::string> all;
   for (const Fault* fault : faults()) all.push_back(fault->name);
   return all;
 }
 
-bool explain(const std::string& name) {
+bool explain_fault(const std::string& name) {
   const Fault* fault = find_fault(name);
   if (fault == nullptr) return false;
   const Bug* bug = bug_of(*fault);
@@ -65,7 +45,13 @@ bool explain(const std::string& name) {
   return true;
 }
 
-const RegisterExplained registered({20, names, explain});
+const Register<PartRecord> registered{{
+    .part = Part::lab,
+    .explained = {{20, names_of_faults, explain_fault}},
+    .listed = {{"faults", print_faults},
+               {"sweeps", [] { print_studies("sweep"); }},
+               {"benches", [] { print_studies("bench"); }}},
+}};
 
 }  // namespace
-}  // namespace tally::command_line::explained_faults
+}  // namespace tally::command_line::lab_part

@@ -1,63 +1,31 @@
-// What this part brings: itself, what `tally list` prints, what `tally explain` says of a law and `tally doctor` of
-// devices.
-#include "reports/command_line/verify/part.hpp"
+// What this part brings: what `tally explain` says of a law, and `tally doctor` of devices, laws and faults, with its
+// probes of a device's arithmetic.
+#include "reports/command_line/part.hpp"
 
 #include <iostream>
-#include <map>
 #include <utility>
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/probes/probes.hpp"
-#include "oracle/registered_files.hpp"
 #include "properties/faults/fault_names.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/check/answers.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/part.hpp"
 #include "reports/command_line/verify/mpi.hpp"
+#include "reports/command_line/verify/subject.hpp"
 #include "reports/text/text.hpp"
 
 namespace tally::command_line::verify_part {
 namespace {
 
-const RegisterPart registered(Part::verify);
-
-}  // namespace
-}  // namespace tally::command_line::verify_part
-
-namespace tally::command_line {
-namespace {
-
-std::map<std::string_view, void (*)()>& printers() {
-  static std::map<std::string_view, void (*)()> all;
-  return all;
-}
-
-}  // namespace
-
-RegisterListed::RegisterListed(std::string_view kind, void (*print)(), std::source_location at) {
-  note_registered(at);
-  printers().emplace(kind, print);
-}
-
-void (*listed_in_lab(std::string_view kind))() {
-  const auto found = printers().find(kind);
-  return found == printers().end() ? nullptr : found->second;
-}
-
-}  // namespace tally::command_line
-
-namespace tally::command_line::explained_laws {
-namespace {
-
-std::vector<std::string> names() {
+std::vector<std::string> names_of_laws() {
   std::vector<std::string> all;
   for (const Law* law : laws()) all.push_back(law->name);
   return all;
 }
 
-bool explain(const std::string& name) {
+bool explain_law(const std::string& name) {
   const Law* law = find_law(name);
   if (law == nullptr) return false;
   std::cout << "law " << law->name << " [" << law->family << "]: " << law->statement << "\n"
@@ -66,15 +34,6 @@ bool explain(const std::string& name) {
             << "run it: ./tally verify --law " << law->name << "\n";
   return true;
 }
-
-const RegisterExplained registered({10, names, explain});
-
-}  // namespace
-}  // namespace tally::command_line::explained_laws
-
-// What `tally doctor` says of devices, laws and faults, and its probes of a device's arithmetic.
-namespace tally::command_line::doctor_of_devices {
-namespace {
 
 struct DoctorOptions {
   std::string probed;  // "host", "cuda" or empty
@@ -160,7 +119,12 @@ void add_options(CLI::App& command, DoctorOptions& options) {
                      "with --probe host: ask its GEMM in this order, such as tensor_core_h100");
 }
 
-const RegisterExamination registered(with_options(add_options, doctor));
+const Register<PartRecord> registered{{
+    .part = Part::verify,
+    .explained = {{10, names_of_laws, explain_law}},
+    .examination = with_options(add_options, doctor),
+    .requirement = require_plugins,
+}};
 
 }  // namespace
-}  // namespace tally::command_line::doctor_of_devices
+}  // namespace tally::command_line::verify_part

@@ -168,8 +168,6 @@ void require_registered(const Plugin& plugin) {
                      plugin.variant + "\"}, launcher, KernelUse::when_named);");
 }
 
-const RegisterRequirement registered(require_plugins);
-
 }  // namespace
 
 void require_plugins() {

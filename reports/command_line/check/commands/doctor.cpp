@@ -6,7 +6,7 @@
 #include "reports/command_line/check/answers.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/tree.hpp"
+#include "reports/command_line/part.hpp"
 
 namespace tally::command_line::doctor_command {
 namespace {
@@ -20,7 +20,8 @@ void print_program() {
 
 Action bind(CLI::App& command) {
   std::vector<Action> further;
-  for (const auto& examination : examinations()) further.push_back(examination(command));
+  for (const PartRecord* each : all_records<PartRecord>())
+    if (each->examination) further.push_back(each->examination(command));
   return [further] {
     print_program();
     for (const Action& each : further)

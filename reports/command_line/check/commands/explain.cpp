@@ -63,6 +63,15 @@ void explain_case(const CaseRecord& c, const Results& results, const std::string
   std::cout << replay_line(c, results.environment, results_file);
 }
 
+/// The kinds of all parts, by place.
+std::vector<Explained> explained_kinds() {
+  std::vector<Explained> all;
+  for (const PartRecord* each : all_records<PartRecord>())
+    all.insert(all.end(), each->explained.begin(), each->explained.end());
+  std::ranges::sort(all, {}, &Explained::place);
+  return all;
+}
+
 /// Explains what is of that name in every kind; false when there is none.
 bool explain_name(const std::string& name) {
   bool found = false;

@@ -13,7 +13,6 @@
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/part.hpp"
-#include "reports/command_line/verify/part.hpp"
 
 namespace tally::command_line::list_command {
 namespace {
@@ -89,9 +88,14 @@ struct Kind {
   void (*print)();  // nullptr: only the lab knows
 };
 
+Kind of_lab(const char* name) {
+  for (const PartRecord* each : all_records<PartRecord>())
+    if (const auto print = each->listed.find(name); print != each->listed.end()) return {name, print->second};
+  return {name, nullptr};
+}
+
 /// In the order in which --help names them.
 std::vector<Kind> kinds() {
-  const auto of_lab = [](const char* name) { return Kind{name, listed_in_lab(name)}; };
   return {{"laws", print_laws},
           of_lab("faults"),
           {"triggers", print_triggers},
