@@ -19,7 +19,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from crew_words import crew, why_not
+from group_words import group, why_not
 from processes import Record, environment, launcher_of
 
 TALLY, MPI, LIBRARY = os.path.realpath(sys.argv.pop(1)), sys.argv.pop(1), sys.argv.pop(1)
@@ -77,7 +77,7 @@ class Failures(unittest.TestCase):
     def words(self, cases):
         return [TALLY, "verify", "--law", "ranks_equal_full_batch", "--precision", "fp32", "--cases", str(cases),
                 "--keep-going", "--no-shrink", "--unsteered", "--case-time", "6s", "--seed", SEED, "--corpus",
-                str(self.folder / "corpus"), "--out", str(self.folder / "out"), *crew(MPI, 4)]
+                str(self.folder / "corpus"), "--out", str(self.folder / "out"), *group(MPI, 4)]
 
     def environment(self, kinds, share):
         return environment(self.mark, LD_PRELOAD=LIBRARY,

@@ -1,4 +1,4 @@
-// Loaded in front of every other library (LD_PRELOAD) into a crew: a rank that it draws dies, hangs or stops as it sends a
+// Loaded in front of every other library (LD_PRELOAD) into a process group: a rank that it draws dies, hangs or stops as it sends a
 // message. What befalls a case follows from the case's bytes and a seed, so that all ranks know it and it repeats.
 //   TALLY_FAULTY_RANKS  SEED:SHARE:KINDS:LOG, of 1000 cases SHARE are befallen, by one of the comma-separated KINDS
 // Each that strikes writes a line to the file LOG: the case, the kind, the rank, its process.

@@ -1,7 +1,7 @@
 # Ranks that are processes joined by MPI, once for each MPI; skipped, with the reason, where one is not there.
 foreach(mpi openmpi mpich)
   add_test(NAME mpi.${mpi}
-    COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/crew_test.py $<TARGET_FILE:tally-lab> ${mpi}
+    COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/group_test.py $<TARGET_FILE:tally-lab> ${mpi}
       ${CMAKE_CURRENT_LIST_DIR}/four_ranks.json)
   set_tests_properties(mpi.${mpi} PROPERTIES LABELS mpi TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2)
   if(NOT TARGET tally_mpi_${mpi})
@@ -14,7 +14,7 @@ foreach(mpi openmpi mpich)
   set_target_properties(faulty_ranks_${mpi} PROPERTIES PREFIX "")
   # Only when asked for: ctest -C failures -L mpi. They take minutes, and wait for what hangs.
   add_test(NAME mpi.${mpi}.kills CONFIGURATIONS failures
-    COMMAND /usr/bin/env TALLY_MPI_KILLS=1 python3 -B ${CMAKE_CURRENT_LIST_DIR}/crew_test.py $<TARGET_FILE:tally-lab> ${mpi}
+    COMMAND /usr/bin/env TALLY_MPI_KILLS=1 python3 -B ${CMAKE_CURRENT_LIST_DIR}/group_test.py $<TARGET_FILE:tally-lab> ${mpi}
       ${CMAKE_CURRENT_LIST_DIR}/four_ranks.json -k killed)
   set_tests_properties(mpi.${mpi}.kills PROPERTIES LABELS mpi TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2)
   add_test(NAME mpi.${mpi}.failures CONFIGURATIONS failures

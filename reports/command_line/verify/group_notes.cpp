@@ -23,7 +23,7 @@ constexpr char mark[16] = "tally-crew-1";
 
 }  // namespace
 
-struct CrewBoard::Head {
+struct GroupBoard::Head {
   char mark[16];
   std::int32_t ranks;
   std::atomic<std::uint32_t> ends, broken, gave_up, account_stands;
@@ -43,7 +43,7 @@ void* mapped(int descriptor, std::size_t bytes) {
 
 }  // namespace
 
-CrewBoard::CrewBoard(int ranks) : bytes_(bytes_for(ranks)) {
+GroupBoard::GroupBoard(int ranks) : bytes_(bytes_for(ranks)) {
   static_assert(sizeof(Head) <= notes_from);
   descriptor_ = Descriptor(memfd_create("tally-crew", MFD_CLOEXEC));
   void* const memory = descriptor_ >= 0 && ftruncate(descriptor_, static_cast<off_t>(bytes_)) == 0
@@ -55,7 +55,7 @@ CrewBoard::CrewBoard(int ranks) : bytes_(bytes_for(ranks)) {
   std::memcpy(head_->mark, mark, sizeof mark);
 }
 
-std::optional<CrewBoard> CrewBoard::at(const std::string& path) {
+std::optional<GroupBoard> GroupBoard::at(const std::string& path) {
   const Descriptor descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (descriptor < 0) return std::nullopt;
   struct stat facts {};
@@ -64,48 +64,50 @@ std::optional<CrewBoard> CrewBoard::at(const std::string& path) {
   const auto bytes = static_cast<std::size_t>(facts.st_size);
   void* const memory = large ? mapped(descriptor, bytes) : MAP_FAILED;
   if (memory == MAP_FAILED) return std::nullopt;
-  CrewBoard board(static_cast<Head*>(memory), bytes);
+  GroupBoard board(static_cast<Head*>(memory), bytes);
   if (std::memcmp(board.head_->mark, mark, sizeof mark) != 0 || bytes != bytes_for(board.head_->ranks))
     return std::nullopt;
   return board;
 }
 
-CrewBoard::CrewBoard(CrewBoard&& other) noexcept
+GroupBoard::GroupBoard(GroupBoard&& other) noexcept
     : descriptor_(std::move(other.descriptor_)), head_(std::exchange(other.head_, nullptr)), bytes_(other.bytes_) {}
 
-CrewBoard::~CrewBoard() {
+GroupBoard::~GroupBoard() {
   if (head_ != nullptr) munmap(head_, bytes_);
 }
 
-std::string CrewBoard::path() const {
+std::string GroupBoard::path() const {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(int{descriptor_});
 }
 
-int CrewBoard::ranks() const { return head_->ranks; }
+int GroupBoard::ranks() const { return head_->ranks; }
 
-RankNotes& CrewBoard::rank(int number) const {
+RankNotes& GroupBoard::rank(int number) const {
   if (number < 0 || number >= ranks()) throw std::logic_error("a crew has no rank " + std::to_string(number));
   return reinterpret_cast<RankNotes*>(reinterpret_cast<char*>(head_) + notes_from)[number];
 }
 
-void CrewBoard::note_end(int number, int status) const {
+void GroupBoard::note_end(int number, int status) const {
   RankNotes& notes = rank(number);
   notes.status = status;
   notes.end = ++head_->ends;
 }
 
-bool CrewBoard::is_broken() const { return head_->broken != 0; }
+bool GroupBoard::is_broken() const { return head_->broken != 0; }
 
-void CrewBoard::break_up() const { head_->broken = 1; }
+void GroupBoard::break_up() const { head_->broken = 1; }
 
-bool CrewBoard::give_up(std::string_view account) const {
+bool GroupBoard::give_up(std::string_view account) const {
   if (head_->gave_up.exchange(1) != 0) return false;
   head_->account.put(account);
   head_->account_stands = 1;
   return true;
 }
 
-std::string CrewBoard::given_up() const { return head_->account_stands != 0 ? std::string(head_->account.view()) : ""; }
+std::string GroupBoard::given_up() const {
+  return head_->account_stands != 0 ? std::string(head_->account.view()) : "";
+}
 
 namespace {
 
@@ -151,7 +153,7 @@ bool waits_for_another(const RankNotes& notes) {
 }
 
 /// Who waits, in the order of who waits for whom; its last rank waits for nobody, or for one that stands there.
-std::vector<int> chain_from(const CrewBoard& board, int rank) {
+std::vector<int> chain_from(const GroupBoard& board, int rank) {
   std::vector<int> chain;
   std::vector<bool> seen(static_cast<std::size_t>(board.ranks()));
   for (;;) {
@@ -171,7 +173,7 @@ std::vector<int> chain_from(const CrewBoard& board, int rank) {
 bool is_cycle(const std::vector<int>& chain) { return std::count(chain.begin(), chain.end(), chain.back()) > 1; }
 
 /// The rank whose process ended first and was not to; below 0: none.
-int first_ended(const CrewBoard& board) {
+int first_ended(const GroupBoard& board) {
   int first = -1;
   for (int rank = 0; rank < board.ranks(); ++rank) {
     const RankNotes& notes = board.rank(rank);
@@ -181,14 +183,14 @@ int first_ended(const CrewBoard& board) {
   return first;
 }
 
-int first_that(const CrewBoard& board, bool (*holds)(const RankNotes& notes)) {
+int first_that(const GroupBoard& board, bool (*holds)(const RankNotes& notes)) {
   for (int rank = 0; rank < board.ranks(); ++rank)
     if (holds(board.rank(rank))) return rank;
   return -1;
 }
 
 /// Too slow, unless a rank is stopped or waits for another.
-StepFailed too_slow(const CrewBoard& board, const std::string& limit) {
+StepFailed too_slow(const GroupBoard& board, const std::string& limit) {
   const std::string text = "it took longer than " + limit + " (--case-time): ";
   if (const int waits = first_that(board, waits_for_another); waits >= 0)
     return StepFailed("hang: " + text + who_waits(board, waits), Why::hung);
@@ -205,7 +207,7 @@ StepFailed too_slow(const CrewBoard& board, const std::string& limit) {
 
 }  // namespace
 
-std::string who_waits(const CrewBoard& board, int rank) {
+std::string who_waits(const GroupBoard& board, int rank) {
   const std::vector<int> chain = chain_from(board, rank);
   std::string text = rank_word(rank);
   for (std::size_t i = 1; i < chain.size(); ++i) {
@@ -217,13 +219,13 @@ std::string who_waits(const CrewBoard& board, int rank) {
   return text + (chain.size() == 1 ? " " : ", which ") + doing(board.rank(chain.back()));
 }
 
-std::string account_of_hang(const CrewBoard& board, int rank, const std::string& waited) {
+std::string account_of_hang(const GroupBoard& board, int rank, const std::string& waited) {
   return (is_cycle(chain_from(board, rank)) ? "deadlock: after " : "hang: after ") + waited + " " +
          who_waits(board, rank);
 }
 
-StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher, const std::optional<ProcessEnd>& ended,
-                           const std::string& limit) {
+StepFailed failure_of_group(const GroupBoard& board, const std::string& launcher,
+                            const std::optional<ProcessEnd>& ended, const std::string& limit) {
   if (const std::string said = board.given_up(); !said.empty()) return StepFailed(said, Why::hung);
   const int left = first_that(board, [](const RankNotes& notes) { return notes.standing == RankNotes::left; });
   if (left >= 0) return StepFailed(std::string(board.rank(left).reason.view()));

@@ -72,7 +72,7 @@ std::string number_of_ranks(const std::string& text, const std::string& ranks) {
 
 }  // namespace
 
-std::optional<int> crew_size(const std::string& ranks) {
+std::optional<int> group_size(const std::string& ranks) {
   if (ranks.empty() || ranks == "model") return std::nullopt;
   const bool known = adds_by_nccl(ranks) || ranks.starts_with("mpi:");
   return std::stoi(number_of_ranks(known ? ranks.substr(ranks.find(':') + 1) : "", ranks));
@@ -80,7 +80,7 @@ std::optional<int> crew_size(const std::string& ranks) {
 
 bool adds_by_nccl(const std::string& ranks) { return ranks.starts_with("nccl:"); }
 
-Launch crew_launch(int ranks, const std::string& launcher, bool allow_root) {
+Launch group_launch(int ranks, const std::string& launcher, bool allow_root) {
   std::string words = launcher;
   const Mpi* mpi = words.empty() ? nullptr : mpi_of(words);
   if (!words.empty() && mpi == nullptr)

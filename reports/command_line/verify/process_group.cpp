@@ -50,13 +50,13 @@ constexpr int not_started = 3;
 
 }  // namespace
 
-CrewPost::CrewPost(const std::string& path, int rank, int ranks) : rank_(rank) {
-  auto board = CrewBoard::at(path);
+GroupPost::GroupPost(const std::string& path, int rank, int ranks) : rank_(rank) {
+  auto board = GroupBoard::at(path);
   if (!board || board->ranks() != ranks || rank < 0 || rank >= ranks) return;
   notes_ = &board_.emplace(std::move(*board)).rank(rank);
 }
 
-void CrewPost::train_under_watch() {
+void GroupPost::train_under_watch() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const pid_t trains = forked("a rank", SIGKILL);
   if (trains == 0) {
@@ -70,24 +70,24 @@ void CrewPost::train_under_watch() {
   end_alike(*status);
 }
 
-void CrewPost::stand(RankNotes::Standing standing) {
+void GroupPost::stand(RankNotes::Standing standing) {
   if (notes_ != nullptr) notes_->standing = standing;
 }
 
-void CrewPost::leave(const std::string& reason) {
+void GroupPost::leave(const std::string& reason) {
   if (notes_ == nullptr || board_->is_broken()) return;
   notes_->reason.put("rank " + std::to_string(rank_) + " left the case: " + reason);
   stand(RankNotes::left);
   board_->break_up();
 }
 
-std::string CrewPost::why_broken() const {
+std::string GroupPost::why_broken() const {
   for (int rank = 0; is_broken() && rank < board_->ranks(); ++rank)
     if (board_->rank(rank).standing == RankNotes::left) return std::string(board_->rank(rank).reason.view());
   return "";
 }
 
-std::string CrewPost::give_up(double seconds) {
+std::string GroupPost::give_up(double seconds) {
   if (notes_ == nullptr) return "";
   const std::string account =
       account_of_hang(*board_, rank_, std::to_string(std::lround(std::max(1.0, seconds))) + " s");
@@ -96,14 +96,14 @@ std::string CrewPost::give_up(double seconds) {
   return account;
 }
 
-void CrewPost::see(const TapView& tap) {
+void GroupPost::see(const TapView& tap) {
   if (notes_ == nullptr || notes_->standing != RankNotes::at_work) return;
   tap_.clear();
   append(tap_, tap);
   notes_->tap.put(tap_);
 }
 
-void CrewPost::wait(int from, const std::string& about) {
+void GroupPost::wait(int from, const std::string& about) {
   if (notes_ == nullptr) return;
   before_ = static_cast<RankNotes::Standing>(notes_->standing.load());
   notes_->about.put(about);
@@ -111,9 +111,9 @@ void CrewPost::wait(int from, const std::string& about) {
   stand(RankNotes::waiting);
 }
 
-void CrewPost::go_on() { stand(before_); }
+void GroupPost::go_on() { stand(before_); }
 
-bool CrewPost::is_broken() const { return notes_ != nullptr && board_->is_broken(); }
+bool GroupPost::is_broken() const { return notes_ != nullptr && board_->is_broken(); }
 
 namespace {
 
@@ -155,32 +155,32 @@ Checkpoint unpacked_checkpoint(const std::string& text) {
 
 }  // namespace
 
-std::string packed(const CrewJob& job) {
+std::string packed(const GroupJob& job) {
   return texts_joined({job.hash, std::to_string(job.generation), packed(job.before), write_case_beside_tensors(job.c),
                        write_safetensors({job.c.tensors, {}})});
 }
 
-CrewJob unpacked_job(const std::string& text) {
+GroupJob unpacked_job(const std::string& text) {
   const std::vector<std::string> texts = texts_parted(text, 5);
   return {read_case_beside_tensors(texts[3], read_safetensors(texts[4]).tensors), texts[0], std::stoul(texts[1]),
           unpacked_checkpoint(texts[2])};
 }
 
-std::string packed(const CrewPart& part) { return texts_joined({part.trace, packed(part.after), part.why}); }
+std::string packed(const GroupPart& part) { return texts_joined({part.trace, packed(part.after), part.why}); }
 
-CrewPart unpacked_part(const std::string& text) {
+GroupPart unpacked_part(const std::string& text) {
   const std::vector<std::string> texts = texts_parted(text, 3);
   return {texts[0], unpacked_checkpoint(texts[1]), texts[2]};
 }
 
 std::size_t processes_at_most(const Case& c) { return most_ranks_of(c) * stages_of(c); }
 
-std::size_t processes_of(const CrewJob& job) { return processes_of(generation_of(job.c, job.generation)); }
+std::size_t processes_of(const GroupJob& job) { return processes_of(generation_of(job.c, job.generation)); }
 
-CrewPart trained(Link& link, const CrewJob& job) {
+GroupPart trained(Link& link, const GroupJob& job) {
   const bool last = job.generation + 1 == generations_of(job.c).size();
   const Case generation = generation_of(job.c, job.generation);
-  CrewPart part;
+  GroupPart part;
   Trace trace;
   try {
     GroupLink group(link, 0, 1, static_cast<int>(processes_of(generation)));
@@ -199,16 +199,16 @@ namespace {
 
 constexpr double longest_wait = 30;  // seconds that a rank waits for another
 
-/// Holds the board of the crew that runs; each crew has one of its own.
-class CrewWitness : public StepWitness {
+/// Holds the board of the process group that runs; each process group has one of its own.
+class GroupWitness : public StepWitness {
  public:
-  CrewWitness(int ranks, std::string launcher) : ranks_(ranks), launcher_(std::move(launcher)) {}
+  GroupWitness(int ranks, std::string launcher) : ranks_(ranks), launcher_(std::move(launcher)) {}
   void begin() override {
     board_.reset();
     path_ = board_.emplace(ranks_).path();
   }
   StepFailed failure(const std::optional<ProcessEnd>& ended, const std::string& limit) const override {
-    return failure_of_crew(*board_, launcher_, ended, limit);
+    return failure_of_group(*board_, launcher_, ended, limit);
   }
   /// As the process that began it names it.
   const std::string& path() const { return path_; }
@@ -216,24 +216,24 @@ class CrewWitness : public StepWitness {
  private:
   const int ranks_;
   const std::string launcher_;
-  std::optional<CrewBoard> board_;
+  std::optional<GroupBoard> board_;
   std::string path_;
 };
 
 }  // namespace
 
-RunOptions crew_subject(const SubjectOptions& options, int ranks) {
+RunOptions group_subject(const SubjectOptions& options, int ranks) {
   if (!options.subject.empty() && options.subject != "host")
     throw UsageError("--ranks: a crew's ranks run on the host; the subject is '" + options.subject + "'");
   require_no_kernels(options);
   const bool by_nccl = adds_by_nccl(options.ranks);
   if (by_nccl) nccl_version();
-  const Launch launch = crew_launch(ranks, options.launcher, options.allow_root);
+  const Launch launch = group_launch(ranks, options.launcher, options.allow_root);
   const StepLimits limits = step_limits_of(options);
   // A rank that waits says so before the whole case's time is over.
   const std::string command = launch.command + (by_nccl ? " --nccl" : "") + " --wait " +
                               std::to_string(std::min(longest_wait, limits.seconds / 2));
-  auto witness = std::make_shared<CrewWitness>(ranks, launch.launcher);
+  auto witness = std::make_shared<GroupWitness>(ranks, launch.launcher);
   const auto body = [command, witness](int in, int out) {
     command_body(command + " --board " + witness->path())(in, out);
   };

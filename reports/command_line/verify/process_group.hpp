@@ -24,7 +24,7 @@
 
 namespace tally::command_line {
 
-// Where the ranks of a crew note where they stand, in memory that their parent reads when one of them dies or hangs: what
+// Where the ranks of a process group note where they stand, in memory that their parent reads when one of them dies or hangs: what
 // each made last, what it waits for, and who ended first. It is of one machine.
 
 /// Text of a fixed size, cut where it is longer. Whoever reads it while it is written may see a part of each.
@@ -50,15 +50,15 @@ struct RankNotes {
   NotedText<1024> reason;             // why it left
 };
 
-class CrewBoard {
+class GroupBoard {
  public:
   /// A new one. Throws std::runtime_error where there is no memory.
-  explicit CrewBoard(int ranks);
+  explicit GroupBoard(int ranks);
   /// That of another process. nullopt where `path` is none: on another machine than the parent's, say.
-  static std::optional<CrewBoard> at(const std::string& path);
-  CrewBoard(CrewBoard&& other) noexcept;
-  CrewBoard& operator=(CrewBoard&&) = delete;
-  ~CrewBoard();
+  static std::optional<GroupBoard> at(const std::string& path);
+  GroupBoard(GroupBoard&& other) noexcept;
+  GroupBoard& operator=(GroupBoard&&) = delete;
+  ~GroupBoard();
 
   /// Where any process of this user finds it, as long as this one lives.
   std::string path() const;
@@ -77,31 +77,31 @@ class CrewBoard {
 
  private:
   struct Head;
-  CrewBoard(Head* head, std::size_t bytes) : head_(head), bytes_(bytes) {}
+  GroupBoard(Head* head, std::size_t bytes) : head_(head), bytes_(bytes) {}
   Descriptor descriptor_;  // none: of another process
   Head* head_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
-// What a crew's notes say of its ranks, for people.
+// What a process group's notes say of its ranks, for people.
 
 /// Who waits for whom, from this rank on: "rank 0 waits for w0/reduce from rank 2, which is stopped, after the tap …".
-std::string who_waits(const CrewBoard& board, int rank);
+std::string who_waits(const GroupBoard& board, int rank);
 
 /// "hang: …", or "deadlock: …" where those that wait wait for each other; `waited`: how long this rank did.
-std::string account_of_hang(const CrewBoard& board, int rank, const std::string& waited);
+std::string account_of_hang(const GroupBoard& board, int rank, const std::string& waited);
 
-/// Why a crew left no trace of a case: a rank's end, what a rank said of a hang, or that of the launcher. `limit` and
+/// Why a process group left no trace of a case: a rank's end, what a rank said of a hang, or that of the launcher. `limit` and
 /// `ended` are as StepWitness::failure() has them; the processes may still be there.
-StepFailed failure_of_crew(const CrewBoard& board, const std::string& launcher, const std::optional<ProcessEnd>& ended,
-                           const std::string& limit);
+StepFailed failure_of_group(const GroupBoard& board, const std::string& launcher,
+                            const std::optional<ProcessEnd>& ended, const std::string& limit);
 
-// What one rank of a crew notes of itself on the crew's board. Without a board it notes nothing.
+// What one rank of a process group notes of itself on the process group's board. Without a board it notes nothing.
 
-class CrewPost : public WaitWatch, public TapWatch {
+class GroupPost : public WaitWatch, public TapWatch {
  public:
   /// `path` of the board; none is there where the parent is on another machine.
-  CrewPost(const std::string& path, int rank, int ranks);
+  GroupPost(const std::string& path, int rank, int ranks);
 
   /// From here on two processes run: the one that goes on behind this call trains, and the other waits for its end,
   /// notes it and ends alike, so that the way of an end is known whatever it is. Either ends with its parent.
@@ -121,17 +121,17 @@ class CrewPost : public WaitWatch, public TapWatch {
   bool is_broken() const override;
 
  private:
-  std::optional<CrewBoard> board_;
+  std::optional<GroupBoard> board_;
   RankNotes* notes_ = nullptr;
   int rank_;
   RankNotes::Standing before_ = RankNotes::idle;  // a wait
   std::string tap_;
 };
 
-// What a crew trains together at a time, as it goes from the first rank to the others, and what each of them leaves.
+// What a process group trains together at a time, as it goes from the first rank to the others, and what each of them leaves.
 
 /// A case, or a generation of one whose number of ranks changes, with what the generation before it wrote down.
-struct CrewJob {
+struct GroupJob {
   Case c;
   std::string hash;  // of the case, as its parent says
   std::size_t generation = 0;
@@ -139,45 +139,45 @@ struct CrewJob {
 };
 
 /// Never empty.
-std::string packed(const CrewJob& job);
+std::string packed(const GroupJob& job);
 /// Throws std::runtime_error for a text that packed() did not make.
-CrewJob unpacked_job(const std::string& text);
+GroupJob unpacked_job(const std::string& text);
 
 /// How many processes train any generation of a case at most.
 std::size_t processes_at_most(const Case& c);
 
 /// What one process leaves: its trace as flat bytes and what it wrote down for the next generation, or why it has none.
-struct CrewPart {
+struct GroupPart {
   std::string trace;
   Checkpoint after;
   std::string why;
 };
 
-std::string packed(const CrewPart& part);
-CrewPart unpacked_part(const std::string& text);
+std::string packed(const GroupPart& part);
+GroupPart unpacked_part(const std::string& text);
 
 /// Trains as one of the first processes of the link, as many as the job's generation has. Throws HungLink.
-CrewPart trained(Link& link, const CrewJob& job);
+GroupPart trained(Link& link, const GroupJob& job);
 /// The generation's.
-std::size_t processes_of(const CrewJob& job);
+std::size_t processes_of(const GroupJob& job);
 
-// Ranks of MPI that train cases together: what each process of the crew does.
+// Ranks of MPI that train cases together: what each process of the process group does.
 
-struct CrewOptions {
+struct GroupOptions {
   double seconds = 30;  // that a rank waits for another
   std::string answers;  // file of the first rank's answers; empty: standard output
-  std::string board;    // where the crew's board is (process_group.hpp); empty: there is none
+  std::string board;    // where the process group's board is (process_group.hpp); empty: there is none
   bool nccl = false;    // sums by the library are NCCL's, on each process's GPU; else MPI's
 };
 
-/// What a process of the crew does until its first rank's input ends: cases are read there, as a step of one's own
+/// What a process of the process group does until its first rank's input ends: cases are read there, as a step of one's own
 /// reads them (kernels/subjects/process/process.md), trained by all, and answered. A rank that waits too long for
 /// another ends them all. Returns the exit code.
-int run_crew(const CrewOptions& options);
+int run_rank_of_group(const GroupOptions& options);
 
-// A crew of MPI's ranks as a subject: cases of so many ranks are trained by it, all others by its first rank.
+// A process group of MPI's ranks as a subject: cases of so many ranks are trained by it, all others by its first rank.
 
 /// Starts it once to see that it can. Throws UsageError, StepRefused. It lives as long as the program.
-RunOptions crew_subject(const SubjectOptions& options, int ranks);
+RunOptions group_subject(const SubjectOptions& options, int ranks);
 
 }  // namespace tally::command_line

@@ -186,11 +186,11 @@ void plant_at(double magnitude, const std::vector<std::string>& faults) {
 }
 
 bool runs_elsewhere(const SubjectOptions& options) {
-  return is_own_step(options.subject) || crew_size(options.ranks).has_value();
+  return is_own_step(options.subject) || group_size(options.ranks).has_value();
 }
 
 RunOptions subject_of(const SubjectOptions& options) {
-  if (const auto ranks = crew_size(options.ranks)) return crew_subject(options, *ranks);
+  if (const auto ranks = group_size(options.ranks)) return group_subject(options, *ranks);
   if (is_own_step(options.subject)) return own_step_subject(options);
   if (options.in_process) throw UsageError("--in-process: the subject is no library; expected --subject step:LIBRARY");
   RunOptions subject;

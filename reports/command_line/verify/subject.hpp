@@ -50,7 +50,7 @@ struct SubjectOptions {
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
 RunOptions subject_of(const SubjectOptions& options);
 
-/// Whether cases are run by other processes than this program's own stages: a step of a user's own, or a crew.
+/// Whether cases are run by other processes than this program's own stages: a step of a user's own, or a process group.
 bool runs_elsewhere(const SubjectOptions& options);
 
 /// From now on this process plants so much of these faults. Throws UsageError where none is named, one has no size, or

@@ -43,7 +43,7 @@ class Line {
   Json json_;
 };
 
-// Between the ranks of a crew.
+// Between the ranks of a process group.
 constexpr int first_rank = 0;
 
 void send_text(Link& link, int to, const std::string& about, const std::string& text) {
@@ -68,34 +68,34 @@ struct Joined {
 };
 
 /// This process's part of a job.
-CrewPart own_part(Joined& joined, CrewPost& post, const CrewJob& job) {
-  CrewPart part = trained(joined.trains(), job);
+GroupPart own_part(Joined& joined, GroupPost& post, const GroupJob& job) {
+  GroupPart part = trained(joined.trains(), job);
   if (!part.why.empty()) post.leave(part.why);
   return part;
 }
 
 /// The other ranks: a job at a time, until an empty one comes. A rank is at work from when it has one until it has
 /// handed over what it left.
-void follow(Joined& joined, CrewPost& post) {
+void follow(Joined& joined, GroupPost& post) {
   MpiLink& link = joined.messages;
   for (;;) {
     link.await(first_rank, "case, size");
     post.stand(RankNotes::at_work);
     const std::string text = receive_text(link, first_rank, "case");
     if (text.empty()) return;
-    const CrewPart part = own_part(joined, post, unpacked_job(text));
+    const GroupPart part = own_part(joined, post, unpacked_job(text));
     send_text(link, first_rank, "trace", packed(part));
     if (part.why.empty()) post.stand(RankNotes::idle);
   }
 }
 
 /// What every process leaves of a job, the first one's in front. Ends early where the group is broken.
-std::vector<CrewPart> parts_of_all(Joined& joined, CrewPost& post, const CrewJob& job) {
+std::vector<GroupPart> parts_of_all(Joined& joined, GroupPost& post, const GroupJob& job) {
   MpiLink& link = joined.messages;
   const auto processes = static_cast<int>(processes_of(job));
   const std::string text = processes > 1 ? packed(job) : "";
   for (int to = 1; to < processes; ++to) send_text(link, to, "case", text);
-  std::vector<CrewPart> parts;
+  std::vector<GroupPart> parts;
   try {
     parts.push_back(own_part(joined, post, job));
     for (int from = 1; from < processes; ++from) parts.push_back(unpacked_part(receive_text(link, from, "trace")));
@@ -108,12 +108,12 @@ std::vector<CrewPart> parts_of_all(Joined& joined, CrewPost& post, const CrewJob
 }
 
 /// A job's trace and what the next generation goes on from; the reasons of the processes that have no trace.
-std::string train_together(Joined& joined, CrewPost& post, const CrewJob& job, Trace& trace, Checkpoint& after) {
-  std::vector<CrewPart> parts = parts_of_all(joined, post, job);
+std::string train_together(Joined& joined, GroupPost& post, const GroupJob& job, Trace& trace, Checkpoint& after) {
+  std::vector<GroupPart> parts = parts_of_all(joined, post, job);
   std::string why = post.why_broken();
   if (!why.empty()) return why;
   std::vector<Trace> traces;
-  for (CrewPart& part : parts) {
+  for (GroupPart& part : parts) {
     if (part.why.empty())
       traces.push_back(trace_of_flat_bytes(part.trace, job.c, job.hash));
     else
@@ -125,7 +125,7 @@ std::string train_together(Joined& joined, CrewPost& post, const CrewJob& job, T
 }
 
 /// All generations of a case, one behind another.
-std::string train_all(Joined& joined, CrewPost& post, CrewJob job, Trace& trace) {
+std::string train_all(Joined& joined, GroupPost& post, GroupJob job, Trace& trace) {
   const std::size_t generations = generations_of(job.c).size();
   for (; job.generation < generations; ++job.generation) {
     Trace part;
@@ -168,7 +168,7 @@ std::string name_of(const Joined& joined) {
 }
 
 /// The answer to a line with a case.
-std::string answer(Joined& joined, CrewPost& post, const Line& line) {
+std::string answer(Joined& joined, GroupPost& post, const Line& line) {
   const std::string number = line.at("run"), hash = line.at("sha256");
   try {
     Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
@@ -191,7 +191,7 @@ std::string answer(Joined& joined, CrewPost& post, const Line& line) {
   }
 }
 
-void lead_crew(Joined& joined, CrewPost& post, const std::string& answers) {
+void lead_group(Joined& joined, GroupPost& post, const std::string& answers) {
   MpiLink& link = joined.messages;
   std::ofstream said(answers.empty() ? "/dev/stdout" : answers);
   if (!said) throw std::runtime_error("cannot write to " + answers);
@@ -215,9 +215,9 @@ std::string after_colon(const std::string& text) { return text.empty() ? "" : ":
 
 }  // namespace
 
-int run_crew(const CrewOptions& options) {
+int run_rank_of_group(const GroupOptions& options) {
   const Launched start = launched();
-  CrewPost post(options.board, start.rank, start.ranks);
+  GroupPost post(options.board, start.rank, start.ranks);
   post.train_under_watch();
   const auto end_all = [&](MpiLink& link, const std::string& reason) {
     std::cerr << "rank " << start.rank << ": " << reason << std::endl;
@@ -229,7 +229,7 @@ int run_crew(const CrewOptions& options) {
       require_world(*link, start);
       post.stand(RankNotes::idle);
       Joined joined{*link, options.nccl ? open_nccl_link(*link, options.seconds) : nullptr};
-      link->rank() == first_rank ? lead_crew(joined, post, options.answers) : follow(joined, post);
+      link->rank() == first_rank ? lead_group(joined, post, options.answers) : follow(joined, post);
     } catch (const HungLink& hang) {
       end_all(*link, hang.what() + after_colon(post.give_up(options.seconds)));
     } catch (const std::exception& reason) {
@@ -254,14 +254,14 @@ const RegisterCommand registered{{
     .place = 190,
     .name = "crew",
     .help = "one rank of several processes that train cases together; a launcher of MPI starts it",
-    .bind = with_options<CrewOptions>(
-        [](CLI::App& command, CrewOptions& options) {
+    .bind = with_options<GroupOptions>(
+        [](CLI::App& command, GroupOptions& options) {
           command.add_option("--wait", options.seconds, "seconds that a rank waits for another")->check(above_zero());
           command.add_option("--answers", options.answers, "file for the first rank's answers (default: its output)");
           command.add_flag("--nccl", options.nccl, "sums by the library are NCCL's (default: MPI's)");
           command.add_option("--board", options.board, "file in which ranks note where they stand (default: none)");
         },
-        run_crew),
+        run_rank_of_group),
 }};
 
 }  // namespace

@@ -61,7 +61,7 @@ std::string selection_of(const VerifyOptions& options) {
 std::string drawing_options(const VerifyOptions& options) {
   std::string text;
   if (options.law != VerifyOptions().law) text += " --law " + shell_word(options.law);
-  if (crew_size(options.subject.ranks)) text += " --ranks " + shell_word(options.subject.ranks);
+  if (group_size(options.subject.ranks)) text += " --ranks " + shell_word(options.subject.ranks);
   if (options.cases) text += " --cases " + std::to_string(*options.cases);
   if (!options.time.empty()) text += " --time " + shell_word(options.time);
   if (options.unsteered) text += " --unsteered";

@@ -1,9 +1,9 @@
-"""How a crew is asked for, and whether one can be had."""
+"""How a process group is asked for, and whether one can be had."""
 import shutil
 import subprocess
 
 
-def crew(mpi, ranks):
+def group(mpi, ranks):
     return ["--ranks", f"mpi:{ranks}", "--launcher", f"mpirun.{mpi}", "--allow-root"]
 
 

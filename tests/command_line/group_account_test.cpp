@@ -7,7 +7,7 @@
 
 #include "reports/command_line/verify/process_group.hpp"
 
-namespace tally::command_line::crew_account_test {
+namespace tally::command_line::group_account_test {
 namespace {
 
 using Why = StepFailed::Why;
@@ -39,9 +39,9 @@ class Sleeper {
 };
 
 /// Three ranks at work, each a process that sleeps.
-class CrewAccount : public testing::Test {
+class GroupAccount : public testing::Test {
  protected:
-  CrewAccount() {
+  GroupAccount() {
     for (int rank = 0; rank < board.ranks(); ++rank) {
       board.rank(rank).pid = sleepers[rank].pid();
       board.rank(rank).standing = RankNotes::at_work;
@@ -53,13 +53,13 @@ class CrewAccount : public testing::Test {
     board.rank(rank).standing = RankNotes::waiting;
   }
   StepFailed failure(const std::optional<ProcessEnd>& how) const {
-    return failure_of_crew(board, "mpirun", how, "4 s");
+    return failure_of_group(board, "mpirun", how, "4 s");
   }
-  CrewBoard board{3};
+  GroupBoard board{3};
   Sleeper sleepers[3];
 };
 
-TEST_F(CrewAccount, FollowsThoseThatWaitToTheOneThatIsStopped) {
+TEST_F(GroupAccount, FollowsThoseThatWaitToTheOneThatIsStopped) {
   wait(0, 1, "w0/reduce");
   wait(1, 2, "w0/agree");
   board.rank(2).tap.put("w0/r2/m1/backward/d.fc1.weight");
@@ -70,14 +70,14 @@ TEST_F(CrewAccount, FollowsThoseThatWaitToTheOneThatIsStopped) {
             "stopped, after the tap w0/r2/m1/backward/d.fc1.weight");
 }
 
-TEST_F(CrewAccount, NamesARankThatIsAtWork) {
+TEST_F(GroupAccount, NamesARankThatIsAtWork) {
   wait(1, 0, "w0/reduce");
 
   EXPECT_EQ(account_of_hang(board, 1, "2 s"),
             "hang: after 2 s rank 1 waits for w0/reduce from rank 0, which is at work, before its first tap");
 }
 
-TEST_F(CrewAccount, CallsRanksThatWaitForEachOtherADeadlock) {
+TEST_F(GroupAccount, CallsRanksThatWaitForEachOtherADeadlock) {
   wait(0, 1, "w0/reduce");
   wait(1, 2, "w0/agree");
   wait(2, 1, "w1/reduce");
@@ -87,7 +87,7 @@ TEST_F(CrewAccount, CallsRanksThatWaitForEachOtherADeadlock) {
             "waits for w1/reduce from rank 1");
 }
 
-TEST_F(CrewAccount, BlamesTheRankThatEndedFirst) {
+TEST_F(GroupAccount, BlamesTheRankThatEndedFirst) {
   board.rank(1).tap.put("w0/r1/m0/forward/fc1.y");
   board.note_end(1, SIGSEGV);
   board.note_end(0, SIGTERM);  // by the launcher, which ends the others
@@ -99,39 +99,39 @@ TEST_F(CrewAccount, BlamesTheRankThatEndedFirst) {
   EXPECT_EQ(failed.why(), Why::died);
 }
 
-TEST_F(CrewAccount, DoesNotAskWhetherAKilledRankWouldDieAgain) {
+TEST_F(GroupAccount, DoesNotAskWhetherAKilledRankWouldDieAgain) {
   board.note_end(2, SIGKILL);
 
   EXPECT_STREQ(failure(ended).what(), "crash: rank 2 was ended by signal 9 (Killed), before its first tap");
   EXPECT_EQ(failure(ended).why(), Why::wrong);
 }
 
-TEST_F(CrewAccount, NamesAnExitThatNobodyAskedFor) {
+TEST_F(GroupAccount, NamesAnExitThatNobodyAskedFor) {
   board.note_end(0, 3 << 8);
 
   EXPECT_STREQ(failure(ended).what(), "crash: rank 0 was ended by an exit with code 3, before its first tap");
 }
 
-TEST_F(CrewAccount, BlamesNoRankForAnEndThatTheLauncherWasAskedFor) {
+TEST_F(GroupAccount, BlamesNoRankForAnEndThatTheLauncherWasAskedFor) {
   board.note_end(0, SIGTERM);
 
   EXPECT_STREQ(failure(ended).what(), "its launcher (mpirun) ended its ranks, rank 0 by signal 15 (Terminated)");
   EXPECT_EQ(failure(ended).why(), Why::from_outside);
 }
 
-TEST_F(CrewAccount, BlamesTheLauncherWhereNoRankEnded) {
+TEST_F(GroupAccount, BlamesTheLauncherWhereNoRankEnded) {
   EXPECT_STREQ(failure(ended).what(), "its launcher (mpirun) was ended by an exit with code 137");
   EXPECT_EQ(failure(ended).why(), Why::from_outside);
 }
 
-TEST_F(CrewAccount, DoesNotBlameARankThatHadDoneAllItsWork) {
+TEST_F(GroupAccount, DoesNotBlameARankThatHadDoneAllItsWork) {
   board.rank(0).standing = RankNotes::done;
   board.note_end(0, 0);
 
   EXPECT_EQ(failure(ended).why(), Why::from_outside);
 }
 
-TEST_F(CrewAccount, KeepsWhatTheFirstRankFoundThatGaveUp) {
+TEST_F(GroupAccount, KeepsWhatTheFirstRankFoundThatGaveUp) {
   EXPECT_TRUE(board.give_up("hang: the first"));
   EXPECT_FALSE(board.give_up("hang: the second"));
   board.note_end(1, 3 << 8);
@@ -140,8 +140,8 @@ TEST_F(CrewAccount, KeepsWhatTheFirstRankFoundThatGaveUp) {
   EXPECT_EQ(failure(ended).why(), Why::hung);
 }
 
-TEST_F(CrewAccount, SaysWhyARankLeft) {
-  CrewPost post(board.path(), 1, 3), later(board.path(), 2, 3);
+TEST_F(GroupAccount, SaysWhyARankLeft) {
+  GroupPost post(board.path(), 1, 3), later(board.path(), 2, 3);
 
   post.leave("mismatched: 8 bytes");
   later.leave("in vain");
@@ -151,14 +151,14 @@ TEST_F(CrewAccount, SaysWhyARankLeft) {
   EXPECT_STREQ(failure(ended).what(), "rank 1 left the case: mismatched: 8 bytes");
 }
 
-TEST_F(CrewAccount, CallsRanksThatWorkTooSlowAndNotHung) {
+TEST_F(GroupAccount, CallsRanksThatWorkTooSlowAndNotHung) {
   EXPECT_EQ(failure(goes_on).why(), Why::too_slow);
   EXPECT_STREQ(failure(goes_on).what(),
                "it took longer than 4 s (--case-time): rank 0 is at work, before its first tap; rank 1 is at work, "
                "before its first tap; rank 2 is at work, before its first tap");
 }
 
-TEST_F(CrewAccount, CallsAStoppedRankHungThoughNoOtherWaitsForIt) {
+TEST_F(GroupAccount, CallsAStoppedRankHungThoughNoOtherWaitsForIt) {
   sleepers[1].stop();
 
   EXPECT_EQ(failure(goes_on).why(), Why::hung);
@@ -166,21 +166,21 @@ TEST_F(CrewAccount, CallsAStoppedRankHungThoughNoOtherWaitsForIt) {
                "hang: it took longer than 4 s (--case-time): rank 1 is stopped, before its first tap");
 }
 
-TEST(CrewBoard, IsFoundByItsPathAlone) {
-  const CrewBoard board(2);
+TEST(GroupBoard, IsFoundByItsPathAlone) {
+  const GroupBoard board(2);
 
-  const auto same = CrewBoard::at(board.path());
+  const auto same = GroupBoard::at(board.path());
 
   ASSERT_TRUE(same.has_value());
   same->rank(1).tap.put("w0/r1/cast/fc1.weight");
   EXPECT_EQ(board.rank(1).tap.view(), "w0/r1/cast/fc1.weight");
-  EXPECT_FALSE(CrewBoard::at("/proc/self/exe").has_value());
-  EXPECT_FALSE(CrewBoard::at("").has_value());
+  EXPECT_FALSE(GroupBoard::at("/proc/self/exe").has_value());
+  EXPECT_FALSE(GroupBoard::at("").has_value());
   EXPECT_THROW(board.rank(2), std::logic_error);
 }
 
-TEST(CrewBoard, CutsTextThatIsTooLong) {
-  const CrewBoard board(1);
+TEST(GroupBoard, CutsTextThatIsTooLong) {
+  const GroupBoard board(1);
 
   board.rank(0).about.put(std::string(1000, 'x'));
 
@@ -188,10 +188,10 @@ TEST(CrewBoard, CutsTextThatIsTooLong) {
 }
 
 /// How a rank's two processes end whose trains is `work`.
-int ended_under_watch(const CrewBoard& board, void (*work)()) {
+int ended_under_watch(const GroupBoard& board, void (*work)()) {
   const pid_t child = fork();
   if (child == 0) {
-    CrewPost post(board.path(), 0, 1);
+    GroupPost post(board.path(), 0, 1);
     post.train_under_watch();
     work();
     _exit(0);
@@ -201,8 +201,8 @@ int ended_under_watch(const CrewBoard& board, void (*work)()) {
   return status;
 }
 
-TEST(CrewPost, NotesTheWayOfAnEndAndEndsAlike) {
-  const CrewBoard board(1);
+TEST(GroupPost, NotesTheWayOfAnEndAndEndsAlike) {
+  const GroupBoard board(1);
   void (*const ways[])() = {[] { kill(getpid(), SIGKILL); }, [] { raise(SIGABRT); }, [] { _exit(7); }};
   for (auto* const way : ways) {
     const int status = ended_under_watch(board, way);
@@ -213,9 +213,9 @@ TEST(CrewPost, NotesTheWayOfAnEndAndEndsAlike) {
   EXPECT_EQ(board.rank(0).end, 3u);
 }
 
-TEST(CrewPost, NotesTapsWhileItsRankIsAtWork) {
-  const CrewBoard board(2);
-  CrewPost post(board.path(), 1, 2);
+TEST(GroupPost, NotesTapsWhileItsRankIsAtWork) {
+  const GroupBoard board(2);
+  GroupPost post(board.path(), 1, 2);
 
   tell_tap({0, -1, "cast", "before", 1});
   post.stand(RankNotes::at_work);
@@ -226,8 +226,8 @@ TEST(CrewPost, NotesTapsWhileItsRankIsAtWork) {
   EXPECT_EQ(board.rank(1).tap.view(), "w0/r1/m2/forward/fc1.y");
 }
 
-TEST(CrewPost, NotesNothingWithoutABoard) {
-  CrewPost post("", 0, 2);
+TEST(GroupPost, NotesNothingWithoutABoard) {
+  GroupPost post("", 0, 2);
 
   post.leave("nobody hears it");
   post.wait(1, "w0/reduce");
@@ -237,4 +237,4 @@ TEST(CrewPost, NotesNothingWithoutABoard) {
 }
 
 }  // namespace
-}  // namespace tally::command_line::crew_account_test
+}  // namespace tally::command_line::group_account_test

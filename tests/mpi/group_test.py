@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks that are processes joined by MPI: crew_test.py TALLY MPI CASE
+"""Ranks that are processes joined by MPI: group_test.py TALLY MPI CASE
 
 The same bits as the model's ranks; a rank or a launcher that is killed ends its case and leaves no process behind; what
 cannot start says so.
@@ -16,10 +16,10 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from crew_words import crew, why_not
+from group_words import group, why_not
 
 TALLY, MPI, CASE = os.path.realpath(sys.argv.pop(1)), sys.argv.pop(1), sys.argv.pop(1)
-CREW = crew(MPI, 4)
+GROUP = group(MPI, 4)
 # What a launcher tells each process, by which this one is told of its MPI.
 SIZE, RANK = {"openmpi": ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), "mpich": ("PMI_SIZE", "PMI_RANK")}[MPI]
 BANNER = {"openmpi": "https://www.open-mpi.org", "mpich": "HYDRA build details:"}[MPI]
@@ -30,7 +30,7 @@ def tally(*words, timeout=300, **options):
 
 
 def ranks():
-    """The processes of every crew that train, and which rank each is; none of those that watch one."""
+    """The processes of every group that train, and which rank each is; none of those that watch one."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -54,20 +54,20 @@ def wait_until(holds, seconds):
     return held
 
 
-class Crew(unittest.TestCase):
+class Group(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tally-mpi-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def running(self, seconds=1, cases=100000):
-        """A campaign with a crew that goes on until it is stopped, so long after all its ranks came up."""
+        """A campaign with a group that goes on until it is stopped, so long after all its ranks came up."""
         words = ["verify", "--law", "ranks_equal_full_batch", "--cases", str(cases), "--precision", "fp32",
                  "--processes", "1", "--no-shrink"]
-        process = subprocess.Popen([TALLY, *words, "--out", str(self.folder / "run"), *CREW], stdout=subprocess.PIPE,
+        process = subprocess.Popen([TALLY, *words, "--out", str(self.folder / "run"), *GROUP], stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
-        self.assertTrue(wait_until(lambda: len(ranks()) == 4, 60), "no crew of four came up")
+        self.assertTrue(wait_until(lambda: len(ranks()) == 4, 60), "no group of four came up")
         time.sleep(seconds)
         return process
 
@@ -80,18 +80,18 @@ class Crew(unittest.TestCase):
         path.write_text(json.dumps(case))
         return path
 
-    def leaves_the_models_bits(self, case, asked=CREW):
-        for words, folder in (([], "model"), (asked, "crew")):
+    def leaves_the_models_bits(self, case, asked=GROUP):
+        for words, folder in (([], "model"), (asked, "group")):
             done = tally("replay", str(case), "--dump", str(self.folder / folder), *words)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
+        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "group")]
         self.assertEqual(*traces)
 
     def test_leaves_the_bits_that_ranks_in_one_process_leave(self):
         self.leaves_the_models_bits(CASE)
 
     def test_trains_a_case_of_fewer_ranks_by_some_of_its_own(self):
-        self.leaves_the_models_bits(CASE, crew(MPI, 5))
+        self.leaves_the_models_bits(CASE, group(MPI, 5))
 
     def test_trains_every_stage_of_every_rank_as_a_process(self):
         pipeline = {"stages": 2, "cut": [2], "schedule": "1f1b"}
@@ -110,13 +110,13 @@ class Crew(unittest.TestCase):
             case["execution"]["ranks"] = {"reduce": {"algorithm": algorithm, "wire": wire}, **beside}
             path = self.folder / "case.json"
             path.write_text(json.dumps(case))
-            done = tally("replay", str(path), *CREW)
+            done = tally("replay", str(path), *GROUP)
             self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
         self.assertIn("a sum by MPI over a wire of bf16", done.stdout + done.stderr)
 
     def test_holds_the_law_over_drawn_cases(self):
         out = str(self.folder / "out")
-        done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
+        done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *GROUP)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_accuses_nobody_where_a_campaign_is_interrupted(self):
@@ -143,7 +143,7 @@ class Crew(unittest.TestCase):
             process = self.running(seconds, 600)  # the strands behind the one that fails go on
             os.kill(next(pid for pid, rank in ranks().items() if rank == 2), signal.SIGKILL)
             said = process.communicate(timeout=120)[0]
-            if process.returncode != 2:  # else it was killed before the crew trained
+            if process.returncode != 2:  # else it was killed before the group trained
                 break
         self.assertEqual(process.returncode, 1, said)
         self.assertIn("left no trace: crash: rank 2 was ended by signal 9 (Killed)", said)
@@ -183,7 +183,7 @@ for rank in 1 2 3; do {RANK}=$rank {SIZE}=4 "$@" & done
         missing = [line for line in tally("doctor").stdout.splitlines() if line.startswith("nccl      not run: ")]
         if not missing:
             self.skipTest("NCCL is there")
-        done = tally("replay", CASE, "--ranks", "nccl:4", *CREW[2:])
+        done = tally("replay", CASE, "--ranks", "nccl:4", *GROUP[2:])
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn(missing[0].removeprefix("nccl      not run: "), done.stderr)
 
