@@ -140,7 +140,7 @@ Expected only_read(const Tensor& tensor) {
 Expected whole(const Expected& x) {
   if (x.only_read == nullptr) return x;
   Expected read = as_read(*x.only_read);
-  read.likeness = x.likeness;
+  read.similarity = x.similarity;
   return read;
 }
 

@@ -24,7 +24,7 @@ struct Expected {
   Matrix<double> e;
   Matrix<double> r = {}, s = {};
   double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/summation.hpp)
-  std::shared_ptr<Likeness> likeness = {};  // where v is read by several products
+  std::shared_ptr<Similarity> similarity = {};  // where v is read by several products
   /// What the subject read, for rules that take floats in place of v and e, which are then empty; see whole().
   const Tensor* only_read = nullptr;
 };

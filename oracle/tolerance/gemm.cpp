@@ -43,8 +43,8 @@ void add_random_part(const Declared& declared, const BoundedMatrix& a, const Bou
   z.r = sum.random * magnitude;
   z.s = sum.spread * magnitude.cwiseAbs2();
   if (sum.spread > 0 && declared.counts_alike()) {
-    const ProductOperand left{a.v, false, a.likeness.get(), a.likeness_of_transpose},
-        right{b.v, true, b.likeness.get(), b.likeness_of_transpose};
+    const ProductOperand left{a.v, false, a.similarity.get(), a.similarity_of_transpose},
+        right{b.v, true, b.similarity.get(), b.similarity_of_transpose};
     const Eigen::ArrayXd of_a = left.alike_within(unit_roundoff), of_b = right.alike_within(unit_roundoff);
     for (Eigen::Index i = 0; i < z.s.rows(); ++i) {
       for (Eigen::Index j = 0; j < z.s.cols(); ++j) z.s(i, j) *= std::min(of_a[i], of_b[j]);
@@ -176,8 +176,8 @@ BoundedMatrix transposed(const Declared& declared, const Expected& a) {
   t.e = a.e.transpose();
   t.r = a.r.transpose();
   t.s = a.s.transpose();
-  t.likeness = a.likeness;
-  t.likeness_of_transpose = true;
+  t.similarity = a.similarity;
+  t.similarity_of_transpose = true;
   t.read_by(declared);
   return t;
 }

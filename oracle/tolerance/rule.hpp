@@ -33,14 +33,14 @@ void over_groups(Eigen::Index groups, F&& f) {
 /// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
   Matrix<double> v, e, r, s;
-  double sharing = 1;                       // as Expected's
-  std::shared_ptr<Likeness> likeness = {};  // the same, of v, or of its transpose
-  bool likeness_of_transpose = false;
+  double sharing = 1;                           // as Expected's
+  std::shared_ptr<Similarity> similarity = {};  // the same, of v, or of its transpose
+  bool similarity_of_transpose = false;
   BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
   BoundedMatrix() = default;  // for a rule that assigns all four whole
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
   BoundedMatrix(const Declared& declared, const Expected& x)
-      : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s), likeness(x.likeness) {
+      : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s), similarity(x.similarity) {
     read_by(declared);
   }
   /// The bounds as a rule reads them.

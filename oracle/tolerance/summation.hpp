@@ -86,7 +86,7 @@ struct Repetition {
 };
 
 /// What is alike in one matrix, at one unit roundoff: whoever shares it asks with the same.
-struct Likeness {
+struct Similarity {
   std::optional<Eigen::ArrayXd> within_rows, within_columns;
   std::optional<Repetition> in_columns, in_rows;
 };
@@ -102,8 +102,8 @@ Repetition repeated_in_columns(const Matrix<double>& x, double unit_roundoff);
 /// An operand as a product reads it: A by rows, B by columns; counted once where it is kept.
 struct ProductOperand {
   const Matrix<double>& v;
-  bool columns;              // of B
-  Likeness* kept = nullptr;  // of v, or of its transpose
+  bool columns;                // of B
+  Similarity* kept = nullptr;  // of v, or of its transpose
   bool of_transpose = false;
 
   /// How much is alike within each row of A, or column of B.

@@ -143,7 +143,7 @@ const oracle::ExpectedTensors& Walk::read(const LayerView& layer, const LayerInp
   last = {inputs, {}};
   for (const auto& [name, value] : now) {
     oracle::Expected all = *read(layer, value);
-    if (is_local()) all.likeness = std::make_shared<oracle::Likeness>();
+    if (is_local()) all.similarity = std::make_shared<oracle::Similarity>();
     last.tensors.emplace(name, std::move(all));
   }
   return last.tensors;
