@@ -173,11 +173,11 @@ std::string other_remedies(const CaptureRecord& capture) {
 }
 
 std::string verdict_line(const CaptureRecord& capture) {
-  const bool in_vain = !compared_in_vain(capture.checks).empty();
+  const bool some_not_shown = !not_shown(capture.checks).empty();
   if (capture.verdict == "pass") {
     const std::string left = left_out(capture);
-    return (left.empty() ? in_vain ? "pass, but some tensors could not be judged" : "pass"
-                         : "pass, but not judged: " + left + (in_vain ? ", some tensors" : "")) +
+    return (left.empty() ? some_not_shown ? "pass, but some tensors could not be judged" : "pass"
+                         : "pass, but not judged: " + left + (some_not_shown ? ", some tensors" : "")) +
            "\n";
   }
   if (capture.verdict == "fail") return failure_lines(capture);

@@ -53,15 +53,15 @@ int exit_code_of(const std::vector<TensorCheck>& checks);
 /// A line a suspect, the likeliest first: its name, its share, its sentence and its formula. Empty for an empty list.
 std::string suspect_list(const std::vector<Suspicion>& suspects);
 
-// Tensors of a capture that were compared in vain: every comparison of them is vacuous.
+// Tensors of a capture of which nothing is shown: every comparison of them is vacuous.
 
-/// The first window whose parameters after the step are there and were all compared in vain: nothing is shown of its
-/// step. Nothing where there is no such window.
+/// The first window whose parameters after the step are there and are none of them shown: nor is its step. Nothing where
+/// there is no such window.
 std::optional<int> window_not_shown(const std::vector<TensorCheck>& checks);
 
-/// One sentence without a full stop, or an empty text: such a window, else how many tensors were compared in vain, with
-/// the name of the first and its numbers, or that missing taps leave open what it is to hold.
-std::string compared_in_vain(const std::vector<TensorCheck>& checks);
+/// One sentence without a full stop, or an empty text: such a window, else how many tensors are not shown, with the name
+/// of the first and its numbers, or that missing taps leave open what it is to hold.
+std::string not_shown(const std::vector<TensorCheck>& checks);
 
 // What a judged capture leaves open, and why.
 

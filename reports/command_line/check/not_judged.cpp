@@ -106,7 +106,7 @@ std::vector<std::string> not_judged(const Case& c, const std::vector<TensorCheck
   if (!silent.empty()) silent.pop_back();
   const char* local =
       "end to end, stages between missing taps, causes, and the semantic gap: --lens local does not ask for them";
-  std::vector<std::string> all{given_layers(c), missing_stages(checks), compared_in_vain(checks),
+  std::vector<std::string> all{given_layers(c), missing_stages(checks), not_shown(checks),
                                silent,          not_finite(checks),     all_lenses ? "" : local};
   std::erase(all, "");
   return all;

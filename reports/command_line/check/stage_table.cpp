@@ -60,7 +60,7 @@ std::optional<int> window_not_shown(const std::vector<TensorCheck>& checks) {
   return std::nullopt;
 }
 
-std::string compared_in_vain(const std::vector<TensorCheck>& checks) {
+std::string not_shown(const std::vector<TensorCheck>& checks) {
   const auto window = window_not_shown(checks);
   const TensorCheck* first = nullptr;
   std::size_t count = 0;
