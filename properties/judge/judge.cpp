@@ -11,7 +11,6 @@
 #include "oracle/tolerance/rule.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ordered_parts.hpp"
-#include "properties/judge/rows.hpp"
 #include "properties/judge/verdict.hpp"
 
 namespace tally {
@@ -103,7 +102,7 @@ TensorCheck bitwise_check(const std::string& tap, const std::string& stage, cons
   check.status = Status::pass;
   check.elements = got.elements();
   check.zero_signal = false;
-  if (same_bits(expected, got)) return check;
+  if (expected == got) return check;
   for (std::size_t i = 0; i < got.elements(); ++i) {
     if (same(expected, got, i)) continue;
     if (check.differing++ > 0) continue;

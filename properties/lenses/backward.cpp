@@ -6,7 +6,6 @@
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/tolerance/table_rows.hpp"
-#include "properties/judge/rows.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

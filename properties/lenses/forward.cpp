@@ -10,7 +10,6 @@
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/judge/rows.hpp"
 #include "properties/lenses/stages.hpp"
 
 namespace tally {

@@ -10,7 +10,6 @@
 #include "properties/judge/evaluation.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ordered_parts.hpp"
-#include "properties/judge/rows.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -18,7 +17,7 @@ const char* word_of(Lens lens) { return lens == Lens::local ? "local" : lens == 
 
 bool Value::same_as(const Value& other) const {
   if (bits_ == nullptr || other.bits_ == nullptr) return bits_ == other.bits_ && expected_ == other.expected_;
-  return same_bits(*bits_, *other.bits_);
+  return *bits_ == *other.bits_;
 }
 
 Walk::Walk(const Case& the_case, const Trace& the_trace, Lens the_lens)

@@ -55,6 +55,17 @@ Tensor::Tensor(Dtype dtype_, std::vector<std::int64_t> shape_) : dtype(dtype_), 
 Tensor::Tensor(Dtype dtype_, std::vector<std::int64_t> shape_, Bytes bytes_)
     : dtype(dtype_), shape(std::move(shape_)), bytes(std::move(bytes_)) {}
 
+Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> shape = tensor.shape;
+  const std::int64_t all = shape.at(0);
+  shape[0] = count;
+  Tensor cut(tensor.dtype, std::move(shape));
+  const std::size_t bytes_a_row = all == 0 ? 0 : tensor.bytes.size() / static_cast<std::size_t>(all);
+  const auto begin = static_cast<std::size_t>(first) * bytes_a_row;
+  if (!cut.bytes.empty()) std::memcpy(cut.bytes.data(), tensor.bytes.data() + begin, cut.bytes.size());
+  return cut;
+}
+
 std::size_t Tensor::elements() const { return bytes.size() / size_of(dtype); }
 
 std::uint64_t Tensor::bits(std::size_t i) const {

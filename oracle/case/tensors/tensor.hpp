@@ -65,6 +65,9 @@ struct Tensor {
   }
 };
 
+/// Rows [first, first + count) of a tensor whose first dimension counts rows.
+Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count);
+
 /// Elements of a shape (1 for the empty shape). Throws std::length_error when a size is negative or the product
 /// exceeds 2^40.
 std::size_t elements_of(const std::vector<std::int64_t>& shape);

@@ -17,7 +17,6 @@
 #include "properties/generators/drawn_options.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
-#include "properties/judge/rows.hpp"
 
 namespace tally {
 namespace {

@@ -27,16 +27,6 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
 }
 
-/// Rows first ... first + count - 1 of a tensor with a row for each of x.
-Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
-  std::vector<std::int64_t> shape = tensor.shape;
-  const auto width = static_cast<std::ptrdiff_t>(tensor.bytes.size()) / shape[0];
-  shape[0] = count;
-  Tensor rows(tensor.dtype, shape);
-  std::copy_n(tensor.bytes.begin() + width * first, width * count, rows.bytes.begin());
-  return rows;
-}
-
 /// The same training on the largest micro-batch and nothing else.
 Case largest_micro_batch_alone(const Case& c) {
   std::int64_t first = 0, count = 0;
