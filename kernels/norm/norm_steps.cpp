@@ -1,7 +1,6 @@
 // How a step runs the norms.
 #include "kernels/norm/norm_steps.hpp"
 
-#include "kernels/training_step/batch_statistics.hpp"
 #include "kernels/training_step/run/run_state.hpp"
 #include "oracle/case/kinds.hpp"
 

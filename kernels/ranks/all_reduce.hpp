@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "kernels/device/device.hpp"
-#include "kernels/ranks/arguments.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/window/arguments.hpp"
 #include "oracle/registered_files.hpp"
-#include "kernels/ranks/link.hpp"
 
 namespace tally {
 

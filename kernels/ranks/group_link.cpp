@@ -1,4 +1,4 @@
-#include "kernels/ranks/group_link.hpp"
+#include "kernels/ranks/link.hpp"
 
 namespace tally {
 

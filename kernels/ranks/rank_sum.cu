@@ -1,7 +1,7 @@
 // What ranks do to numbers that travel: cast and scaled on the way, added where they arrive.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/ranks/arguments.hpp"
+#include "kernels/window/arguments.hpp"
 
 // out = store A of fl(in * factor): a number as it travels between ranks, and a sum divided behind them. With factor 1 the
 // cast alone.

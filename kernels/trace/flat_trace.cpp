@@ -1,4 +1,3 @@
-#include "kernels/trace/flat_trace.hpp"
 
 #include <cstring>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made; as a file,
-// and as its bytes.
+// and as its bytes. Defined in trace.cpp, flat_trace.cpp.
 #pragma once
 
 #include <memory>
@@ -80,5 +80,13 @@ Trace trace_of_bytes(std::string_view bytes, const Case& c, const std::string& h
 
 /// claims_of_json(), without reading again what this thread read last.
 Claims known_claims(const std::string& json);
+
+// A trace as flat bytes, between two processes of one program: nothing of it is text, so that it costs little more than
+// its tensors. No file format: it never outlives a run.
+
+/// Taps, claims and groups.
+std::string flat_bytes_of(const Trace& trace);
+/// Throws std::runtime_error for bytes that are none, and for taps that the case does not have, as read_trace() does.
+Trace trace_of_flat_bytes(std::string_view bytes, const Case& c, const std::string& hash);
 
 }  // namespace tally

@@ -1,7 +1,6 @@
 // Statistics of batch norm beside its own rows: a micro-step's on one rank, and the running values.
-#include "kernels/training_step/batch_statistics.hpp"
-
 #include "kernels/norm/batch_norm_of_ranks.hpp"
+#include "kernels/norm/norm_steps.hpp"
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"

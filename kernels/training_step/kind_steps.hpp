@@ -1,5 +1,6 @@
 // How a run takes each kind of loss and of the recipe's sections: one record a kind, in kernels/losses and
 // kernels/window. A kind whose contract says that it does nothing has none.
+// Defined in stages.cpp, update.cpp.
 #pragma once
 
 #include "kernels/training_step/run/run_state.hpp"
@@ -52,5 +53,20 @@ const DecaySteps& decay_steps(const Choice& weight_decay);
 const OptimizerSteps& optimizer_steps(const Choice& optimizer);
 const ScheduleSteps& schedule_steps(const Choice& schedule);
 const LossScaleSteps& loss_scale_steps(const Choice& loss_scale);
+
+// What a window's step is made with.
+
+/// The constants of a window's decay, derived in binary64 and rounded once. Tensors and sizes are left empty.
+DecayArguments decay_constants(const Run& run);
+
+/// The norm that a clip by norm asks for.
+inline NormKind norm_kind_of(const Choice& clip) {
+  const std::string& norm = clip.text("norm");
+  return norm == "1" ? NormKind::one : norm == "inf" ? NormKind::infinity : NormKind::two;
+}
+
+/// The norm that a rank takes of what it has; of its own pieces, what it hands to the others, by
+/// `execution.ranks.reduce.norm`.
+NormKind norm_kind_of(const Run& run);
 
 }  // namespace tally

@@ -9,7 +9,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/run/run.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "kernels/training_step/update.hpp"
 #include "kernels/window/arguments.hpp"
 #include "oracle/case/contract.hpp"
 

@@ -1,6 +1,5 @@
 // The stages around the layers: the parameters cast and the loss's factor fixed before them, and from the summed
 // gradients to the updated parameters behind them.
-#include "kernels/training_step/update.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // The loop of one window: what comes before its first micro-batch, the micro-batches, then the step.
 #include <optional>
 
+#include "kernels/norm/norm_steps.hpp"
 #include "kernels/ranks/buckets.hpp"
-#include "kernels/training_step/batch_statistics.hpp"
 #include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/ranks/pipeline.hpp"
 #include "kernels/training_step/ranks/rank_totals.hpp"

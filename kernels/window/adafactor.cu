@@ -12,7 +12,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/reduction/block_sum.hpp"
-#include "kernels/window/adafactor_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 
 namespace tally::adafactor_kernel {
 namespace {

@@ -208,4 +208,59 @@ struct ClipDecayStepArguments {
   AdamArguments adam_constants;
 };
 
+/// Gradient fp32; the others in the master format, in place: `row` [matrices, rows], `column` [matrices, columns]. Of a
+/// vector `column` is nullptr, `row` its variance, and each element a row of one column. `sums` fp32 [2 + matrices]: of
+/// the squares of the parameter and of the update, and the mean of each matrix's rows. What sums are divided by comes
+/// as floats.
+struct AdafactorArguments {
+  const float* gradient;
+  void *parameter, *row, *column;
+  float* sums;
+  std::int64_t matrices, rows, columns;
+  float per_row, per_column, per_tensor;  // elements
+  float share, rho, eps1, squared_eps1, eps2, d;
+  Dtype format = Dtype::fp32;
+};
+
+// Of sums over ranks.
+
+/// out = in * factor, rounded to `format`: what travels between ranks.
+struct RankScaleArguments {
+  Dtype from;
+  const void* in;
+  Dtype format;
+  void* out;
+  float factor;
+  std::int64_t elements;
+};
+
+/// sum += addend, both in `format`, which every sum is rounded to.
+struct RankSumArguments {
+  Dtype format;
+  void* sum;
+  const void* addend;
+  std::int64_t elements;
+};
+
+// Of sharpness-aware minimisation.
+
+/// Norm and coefficient fp32 []. `up`: in the first window of two.
+struct SamCoefficientArguments {
+  const float* norm;
+  float* coefficient;
+  float rho, epsilon;
+  bool up;
+};
+
+/// Gradient fp32 [elements], parameter and kept weights [elements] in the master format; `up` writes both, else the
+/// parameter alone.
+struct SamArguments {
+  const float* gradient;
+  void *parameter, *kept;
+  std::int64_t elements;
+  float rate;
+  bool up;
+  Dtype format = Dtype::fp32;
+};
+
 }  // namespace tally

@@ -1,7 +1,7 @@
 // How a step runs sharpness-aware minimisation.
 #include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/run/run_state.hpp"
-#include "kernels/window/sam_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 
 namespace tally::sam_steps {
 namespace {

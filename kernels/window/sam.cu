@@ -6,7 +6,7 @@
 // One thread for the coefficient; one thread an element, grid-stride, for the parameter. No sums.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/window/sam_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 
 namespace tally::sam_kernel {
 namespace {

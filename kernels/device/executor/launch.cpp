@@ -8,7 +8,6 @@
 
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/block.hpp"
-#include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/shared_memory.hpp"
 #include "kernels/device/executor/state.hpp"
 #include "kernels/device/executor/waiting.hpp"

@@ -4,9 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <stdexcept>
 
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/host/indices.hpp"
+
+namespace tally {
+
+/// A kernel broke a rule of the machine it runs on: divergence, deadlock, an index out of shared memory, a stack
+/// overflow. The text names the kernel, its launch, the block, the thread and the line.
+class ExecutorFinding : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace tally
 
 namespace tally::executor {
 

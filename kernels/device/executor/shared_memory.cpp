@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/device/checker/shadow.hpp"
-#include "kernels/device/executor/finding.hpp"
+#include "kernels/device/executor/launch.hpp"
 #include "kernels/device/executor/state.hpp"
 
 namespace tally::executor {

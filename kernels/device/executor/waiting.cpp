@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "kernels/device/checker/order.hpp"
-#include "kernels/device/executor/finding.hpp"
-#include "kernels/device/executor/warp.hpp"
+#include "kernels/device/executor/launch.hpp"
+#include "kernels/device/executor/state.hpp"
 
 namespace tally::executor {
 

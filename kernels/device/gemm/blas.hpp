@@ -50,7 +50,7 @@ struct GemmCall {
 };
 
 /// In which order the host adds the k products of one element; every addition is in the accumulator's format, rounded
-/// to nearest even. The orders of tensor cores are bit models of hardware (kernels/device/gemm/tensor_core.hpp): blocks
+/// to nearest even. The orders of tensor cores are bit models of hardware (kernels/device/gemm/gemm_block.hpp): blocks
 /// of products, truncated to a common exponent and added exactly, from k = 0 up.
 struct GemmOrder {
   enum class Kind {

@@ -13,7 +13,6 @@
 #include "kernels/device/gemm/blas.hpp"
 #include "kernels/device/gemm/gemm_backends.hpp"
 #include "kernels/device/gemm/gemm_block.hpp"
-#include "kernels/device/gemm/tensor_core.hpp"
 #include "kernels/device/half.hpp"
 #include "oracle/case/tensors/tensor.hpp"
 

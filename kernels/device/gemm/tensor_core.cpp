@@ -1,5 +1,4 @@
 // Sums of products as devices add them: in an accumulator of 16 bits, and by tensor cores.
-#include "kernels/device/gemm/tensor_core.hpp"
 
 #include <algorithm>
 #include <bit>

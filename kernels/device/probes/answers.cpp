@@ -3,7 +3,6 @@
 
 #include "kernels/device/gemm/gemm_backends.hpp"
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/device/probes/atomic_add.hpp"
 #include "kernels/device/probes/probes.hpp"
 #include "oracle/case/tensors/tensor.hpp"
 

@@ -3,7 +3,7 @@
 //   sums [2] fp32: the sums in shared and in global memory, each 0 + addend
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch.hpp"
-#include "kernels/device/probes/atomic_add.hpp"
+#include "kernels/device/probes/probes.hpp"
 
 namespace tally::atomic_add_kernel {
 namespace {

@@ -83,4 +83,11 @@ struct ListedAlgorithm {
 /// Empty on the host, which has no list. Throws CudaError, DeviceAbsent.
 std::vector<ListedAlgorithm> listed_algorithms(Device& on);
 
+/// What the kernel of the probe of atomics takes: sums[0] is added to in shared memory, sums[1] in global memory; both
+/// begin at 0.
+struct AtomicAddArguments {
+  float addend;
+  float* sums;
+};
+
 }  // namespace tally

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "kernels/subjects/process/step_limits.hpp"
-#include "kernels/trace/flat_trace.hpp"
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/file/findings.hpp"
 #include "oracle/case/file/json.hpp"

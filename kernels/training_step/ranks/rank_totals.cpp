@@ -5,8 +5,8 @@
 #include <span>
 
 #include "kernels/ranks/link.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/ranks/shards.hpp"
-#include "kernels/training_step/update.hpp"
 #include "oracle/case/rows.hpp"
 
 namespace tally {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/ranks/fibres.hpp"
-#include "kernels/ranks/group_link.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/trace/stage_group.hpp"
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/training_step/run/run_parts.hpp"

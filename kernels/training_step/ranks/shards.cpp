@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernels/ranks/buckets.hpp"
-#include "kernels/ranks/group_link.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/training_step/offload.hpp"
 #include "oracle/case/sharding.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/device/executor/finding.hpp"
+#include "kernels/device/executor/launch.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch_paths.hpp"
 #include "kernels/trace/last_place.hpp"

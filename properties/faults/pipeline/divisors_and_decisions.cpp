@@ -1,7 +1,7 @@
 // Faults of a pipeline: what its loss is divided by, and what a stage decides by itself.
 #include <cmath>
 
-#include "kernels/training_step/update.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 #include "properties/faults/pipeline/pipeline.hpp"
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"

@@ -1,8 +1,8 @@
 // Faults of what ranks count and decide: norms, overflows, steps of the schedule, rows.
 #include <cmath>
 
+#include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/ranks/rank_totals.hpp"
-#include "kernels/training_step/update.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/planted_change.hpp"

@@ -1,5 +1,5 @@
 // Faults of steps that take two windows of the same rows.
-#include "kernels/window/sam_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 

@@ -19,11 +19,11 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/ranks/group_link.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/ranks/mpi_link.hpp"
 #include "kernels/ranks/nccl_link.hpp"
 #include "kernels/subjects/process/process_step.hpp"
-#include "kernels/trace/flat_trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "kernels/training_step/ranks/run_ranks.hpp"
 #include "oracle/case/file/safetensors.hpp"
 #include "oracle/case/io.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "kernels/device/executor/concurrent_streams.hpp"
-#include "kernels/device/executor/finding.hpp"
+#include "kernels/device/executor/launch.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
 namespace tally {

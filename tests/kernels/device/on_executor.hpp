@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/executor/finding.hpp"
+#include "kernels/device/executor/launch.hpp"
 #include "kernels/device/launch.hpp"
 
 namespace tally {

@@ -1,7 +1,5 @@
 // The models of tensor cores against the same definition in integers of any length: every number is a whole multiple of
 // 2^-600, so that nothing is ever rounded but where the definition says so.
-#include "kernels/device/gemm/tensor_core.hpp"
-
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device/gemm/gemm_block.hpp"
 #include "kernels/device/half.hpp"
 
 namespace tally::tensor_core_test {

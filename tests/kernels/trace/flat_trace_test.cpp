@@ -1,7 +1,6 @@
-#include "kernels/trace/flat_trace.hpp"
-
 #include <gtest/gtest.h>
 
+#include "kernels/trace/trace.hpp"
 #include "kernels/training_step/run/run.hpp"
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"

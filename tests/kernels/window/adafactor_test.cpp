@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kernels/window/adafactor_arguments.hpp"
+#include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 #include "tests/kernels/reduction/kernel_sums.hpp"
 

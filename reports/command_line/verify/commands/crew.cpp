@@ -6,7 +6,7 @@
 
 #include "kernels/ranks/mpi_link.hpp"
 #include "kernels/ranks/nccl_link.hpp"
-#include "kernels/trace/flat_trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "kernels/training_step/ranks/run_ranks.hpp"
 #include "oracle/case/file/findings.hpp"
 #include "oracle/case/file/json.hpp"

@@ -8,7 +8,7 @@
 
 #include "kernels/device/half.hpp"
 #include "kernels/training_step/run/chosen_kernels.hpp"
-#include "oracle/tolerance/assumptions.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
 namespace tally::probed_claims_test {
