@@ -1,10 +1,10 @@
-#include "oracle/layers/order_of_sum.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <span>
 #include <stdexcept>
+
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 namespace {

@@ -1,5 +1,5 @@
 // What bounds and lenses ask of the kinds of a recipe's sections, one record a kind; and the optimizers with bounds,
-// and bit by bit. Defined in recipe_rules.cpp, adam.cpp, lion.cpp, rmsprop.cpp, sgd.cpp.
+// and bit by bit. Defined in adam.cpp, lion.cpp, rmsprop.cpp, sgd.cpp.
 #pragma once
 
 #include <algorithm>
@@ -54,10 +54,18 @@ struct ScaleRules {
 };
 
 /// Each throws std::logic_error for a kind without rules, naming section and kind.
-const ScheduleRules& schedule_rules(const Choice& schedule);
-const ClipRules& clip_rules(const Choice& clip);
-const DecayRules& decay_rules(const Choice& weight_decay);
-const ScaleRules& scale_rules(const Choice& loss_scale);
+inline const ScheduleRules& schedule_rules(const Choice& schedule) {
+  return RegisterKind<ScheduleRules>::of("bounds", "learning_rate", schedule.kind);
+}
+inline const ClipRules& clip_rules(const Choice& clip) {
+  return RegisterKind<ClipRules>::of("bounds", "clip", clip.kind);
+}
+inline const DecayRules& decay_rules(const Choice& weight_decay) {
+  return RegisterKind<DecayRules>::of("bounds", "weight_decay", weight_decay.kind);
+}
+inline const ScaleRules& scale_rules(const Choice& loss_scale) {
+  return RegisterKind<ScaleRules>::of("bounds", "loss_scale", loss_scale.kind);
+}
 
 // What the lenses ask an optimizer: what a step may leave, by the subject's claims, and which bits it must leave where
 // they are known. State tensors come from the old state; the parameter from the new state (the lenses pass the
@@ -114,7 +122,9 @@ class OptimizerRules {
 };
 
 /// Throws std::logic_error for a kind without rules.
-const OptimizerRules& rules_of(const Choice& optimizer);
+inline const OptimizerRules& rules_of(const Choice& optimizer) {
+  return *RegisterKind<const OptimizerRules*>::of("bounds", "optimizer", optimizer.kind);
+}
 
 // State that begins at zero: an empty matrix stands for it before the first step.
 

@@ -1,8 +1,8 @@
 // What the bounds assume, and what holds for a subject.
-#include "oracle/tolerance/assumptions.hpp"
-
 #include <algorithm>
 #include <sstream>
+
+#include "oracle/tolerance/declared.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -1,9 +1,14 @@
-// What a bound rule is told beside its inputs: what the subject declares of itself, and what is asked of the rule.
+// What a bound rule is told beside its inputs: what the subject declares of itself, and what is asked of the rule; and
+// what the bounds assume. Defined in assumptions.cpp.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "oracle/case/case.hpp"
 #include "oracle/layers/claim.hpp"
 #include "oracle/tolerance/format.hpp"
 
@@ -74,5 +79,8 @@ inline Declared with(const Declared& declared, const Asked& asked) {
   other.asked = asked;
   return other;
 }
+
+/// What the bounds assume, and what holds for a subject: printed in every report.
+std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, const Precision& precision);
 
 }  // namespace tally::oracle

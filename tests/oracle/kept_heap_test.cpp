@@ -1,10 +1,9 @@
-#include "oracle/kept_heap.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <vector>
 
+#include "oracle/case/tensors/bytes.hpp"
 #include "tests/sanitized.hpp"
 
 namespace tally::kept_heap_test {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>  // says whether the library is glibc
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -19,6 +20,10 @@
 #include <string_view>
 
 #include "oracle/case/tensors/regular_file.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace tally {
 namespace {
@@ -177,5 +182,25 @@ bool operator==(const Bytes& a, const Bytes& b) {
   if (a.size() != b.size()) return false;
   return a.empty() || a.data() == b.data() || std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
+
+namespace {
+
+bool keep_heap() {
+#ifdef __GLIBC__
+  constexpr int kept = 64 << 20;    // bytes behind the last block in use
+  constexpr int step = 16 << 20;    // by which the heap grows: address space, until it is written
+  constexpr int outside = 4 << 20;  // from here on a block stands outside the heap; glibc takes no more
+  return mallopt(M_TRIM_THRESHOLD, kept) == 1 && mallopt(M_TOP_PAD, step) == 1 &&
+         mallopt(M_MMAP_THRESHOLD, outside) == 1;
+#else
+  return false;
+#endif
+}
+
+const bool heap_kept = keep_heap();
+
+}  // namespace
+
+bool heap_is_kept() { return heap_kept; }
 
 }  // namespace tally

@@ -15,7 +15,7 @@ namespace tally {
 
 struct TestedAssumption {
   std::string stratum;     // a trait of ordinary networks, or "size"
-  std::string assumption;  // a name of oracle/tolerance/assumptions.hpp
+  std::string assumption;  // of oracle::ledger (oracle/tolerance/declared.hpp)
   std::string how;         // what about these cases would break it
 };
 

@@ -18,7 +18,7 @@
 #include "kernels/training_step/run/own_step.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/tensors/tensor.hpp"
-#include "oracle/tolerance/assumptions.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/fault_names.hpp"
 #include "reports/command_line/check/run_words.hpp"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "oracle/tolerance/assumptions.hpp"
+#include "oracle/tolerance/declared.hpp"
 
 namespace tally::oracle::ledger_test {
 namespace {

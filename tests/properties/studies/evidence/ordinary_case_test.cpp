@@ -5,7 +5,7 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
-#include "oracle/tolerance/assumptions.hpp"
+#include "oracle/tolerance/declared.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/lab/evidence/cases.hpp"
 #include "properties/lab/evidence/tables.hpp"
