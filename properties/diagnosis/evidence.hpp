@@ -10,7 +10,7 @@
 
 #include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/case.hpp"
-#include "properties/judge/held_tensor.hpp"
+#include "properties/judge/lens.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {

@@ -12,7 +12,6 @@
 #include "oracle/graph/stage.hpp"
 #include "properties/judge/certified.hpp"
 #include "properties/judge/lens.hpp"
-#include "properties/judge/ranks/rank_checks.hpp"
 #include "properties/lenses/walk.hpp"
 
 namespace tally {

@@ -11,6 +11,14 @@
 
 namespace tally {
 
+/// What a lens expected of a tap, element by element, and what came: plain numbers.
+struct HeldTensor {
+  TapName name;
+  Dtype dtype;
+  std::vector<double> expected, got;
+  std::vector<double> bound = {};  // empty: bit for bit
+};
+
 // The two hard lenses: a trace held, tensor by tensor, against what the oracle expects.
 
 /// Local: every stage's outputs against the exact function of that stage's own input bits, and the hand-over between

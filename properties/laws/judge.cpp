@@ -16,7 +16,6 @@
 #include "properties/judge/bound_terms.hpp"
 #include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
-#include "properties/judge/ranks/rank_checks.hpp"
 #include "properties/laws/law.hpp"
 
 namespace tally {

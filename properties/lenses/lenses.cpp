@@ -1,7 +1,7 @@
 // The lenses of a whole trace.
 #include "oracle/case/ranks.hpp"
+#include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
-#include "properties/judge/ranks/rank_checks.hpp"
 #include "properties/lenses/walk.hpp"
 
 namespace tally {

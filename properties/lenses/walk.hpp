@@ -18,7 +18,7 @@
 #include "oracle/tolerance/predicted_bits.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/judge/evaluation.hpp"
-#include "properties/judge/held_tensor.hpp"
+#include "properties/judge/lens.hpp"
 #include "properties/judge/pieces.hpp"
 #include "properties/judge/spread.hpp"
 #include "properties/lenses/loop_deviation.hpp"

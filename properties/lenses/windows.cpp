@@ -6,8 +6,8 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sharding.hpp"
 #include "properties/judge/certified.hpp"
+#include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
-#include "properties/judge/ranks/rank_checks.hpp"
 #include "properties/judge/ranks/ranks_of_trace.hpp"
 #include "properties/lenses/stages.hpp"
 

@@ -1,6 +1,4 @@
 // What was found of every rank, as checks of the whole trace, and as rows of a table.
-#include "properties/judge/ranks/rank_checks.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -12,6 +10,7 @@
 #include "oracle/case/sharding.hpp"
 #include "oracle/graph/stage.hpp"
 #include "properties/judge/bound_terms.hpp"
+#include "properties/judge/groups.hpp"
 #include "properties/judge/lens.hpp"
 #include "properties/judge/ranks/ranks_of_trace.hpp"
 

@@ -1,5 +1,5 @@
 // A kind of layers of language models as the study runs it: drawn cases, the kernels that compute them, elements
-// counted one by one.
+// counted one by one; and the study's tables. Defined in family.cpp, tables.cpp.
 #pragma once
 
 #include <array>
@@ -107,5 +107,14 @@ void move_table(Case& c, double factor, double shift = 0);
 /// A stratum is of one case, `alarmed` where an element lies outside.
 Strata held_run(const LayerFamily& family, const Way& way, Dtype storage, std::uint64_t number,
                 const StudyOptions& options);
+
+// The tables and the sentences of the study, made from what its runs left.
+
+/// Clean runs; other claims; alarms where there are any.
+std::vector<StudyTable> language_model_tables(const Strata& strata);
+
+std::string language_model_answer(const Strata& strata);
+/// How cases are drawn, why bounds stand where they do, and which claims random data does not tell apart.
+std::vector<std::string> language_model_notes(const Strata& strata);
 
 }  // namespace tally

@@ -6,7 +6,6 @@
 #include "oracle/case/tensors/tensor.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/lab/language_models/family.hpp"
-#include "properties/lab/language_models/tables.hpp"
 #include "properties/lab/study.hpp"
 
 namespace tally::language_models_study {

@@ -1,5 +1,4 @@
 // The tables and the sentences of the study, made from what its runs left.
-#include "properties/lab/language_models/tables.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -134,8 +134,8 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "other weights of the values give other bits",
     .differs = differs,
-    .designed = true,
     .weight = 0.875,  // all designs in every format
+    .designed = true,
 }};
 
 }  // namespace
