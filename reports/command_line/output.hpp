@@ -53,4 +53,12 @@ void print_document(std::string_view document);
 /// A message for a person: on one line, and where it is long its beginning.
 std::string message_line(std::string_view text);
 
+// Which sources this program was built from: made by CMake.
+
+/// Twelve digits of the commit, with "+" where files differed from it at the build; empty outside a repository.
+std::string tree();
+
+/// "tally was built of [commit 0123456789ab]": by these bytes programs of one build know each other.
+extern const char build_mark[];
+
 }  // namespace tally::command_line

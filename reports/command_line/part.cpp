@@ -9,7 +9,7 @@
 
 #include "oracle/case/tensors/regular_file.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/tree.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line {
 namespace {

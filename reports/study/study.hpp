@@ -43,4 +43,8 @@ void study_table(Markup& page, const StudyTable& table, std::size_t rows_at_most
 /// come from.
 std::string origin_of(const Study& study);
 
+/// The studies that the program was built with, by family and name: what the folder of evidence held, so that every
+/// page can show it. Throws std::runtime_error if one is damaged, which the tests would have seen.
+std::vector<Study> kept_studies();
+
 }  // namespace tally

@@ -15,7 +15,7 @@ if(NOT commit STREQUAL "")
   set(named "commit ${commit}${changed}")
 endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT "// Made by CMake.
-#include \"reports/command_line/tree.hpp\"
+#include \"reports/command_line/output.hpp\"
 
 namespace tally::command_line {
 

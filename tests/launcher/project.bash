@@ -36,7 +36,7 @@ include(study/name_commit.cmake)
 name_commit(tally)
 CMAKE
 echo '#include <string>
-namespace tally::command_line { std::string tree(); extern const char build_mark[]; }' >"$project/reports/command_line/tree.hpp"
+namespace tally::command_line { std::string tree(); extern const char build_mark[]; }' >"$project/reports/command_line/output.hpp"
 cat >"$project/reports/main.cpp" <<'CPP'
 #include <cstdio>
 int main(int count, char** arguments) {

@@ -6,7 +6,6 @@
 #include "properties/lab/study.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/tree.hpp"
 #include "reports/command_line/verify/subject.hpp"
 #include "reports/study/study.hpp"
 

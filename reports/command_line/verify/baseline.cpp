@@ -8,7 +8,6 @@
 
 #include "reports/census/census.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/tree.hpp"
 #include "reports/command_line/verify/subject.hpp"
 #include "reports/compare/entry.hpp"
 #include "reports/gate/bless.hpp"

@@ -7,7 +7,6 @@
 
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/tree.hpp"
 #include "reports/command_line/verify/baseline.hpp"
 #include "reports/gate/bless.hpp"
 #include "reports/text/text.hpp"

@@ -5,7 +5,6 @@
 
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/tree.hpp"
 #include "reports/command_line/verify/baseline.hpp"
 
 namespace tally::command_line::history_command {
