@@ -156,8 +156,8 @@ class Row {
 
   void judge(FaultCell& cell, const Path& path, const Law& law, const Case& c) {
     const auto& fused = path.stages_in_one;
-    if (std::find(fused.begin(), fused.end(), fault_.stage) != fused.end()) {
-      cell.reason = "the pass does the work of " + fault_.stage + " itself: that stage has no code of its own";
+    if (std::find(fused.begin(), fused.end(), stage_of(fault_)) != fused.end()) {
+      cell.reason = "the pass does the work of " + stage_of(fault_) + " itself: that stage has no code of its own";
       return;
     }
     try {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include "properties/campaign/coordinator.hpp"
 
@@ -27,7 +29,7 @@ class JournalTest : public testing::Test {
     return answers;
   }
 
-  fs::path file_ = fs::path(testing::TempDir()) / "tally-journal";
+  fs::path file_ = fs::path(testing::TempDir()) / ("tally-journal-" + std::to_string(getpid()));
 };
 
 TEST_F(JournalTest, GivesBackEveryAnswerByItsNumber) {
