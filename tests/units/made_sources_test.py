@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FAULT = 'const RegisterFault registered{{{{.name = "{}", .laws = {{{}}}}}}};\n'
+FAULT = 'const RegisterFault registered{{{{\n    .name = "{}",{}\n    .laws = {{{}}},\n}}}};\n'
 
 
 class MadeSources(unittest.TestCase):
@@ -75,14 +75,15 @@ class MadeSources(unittest.TestCase):
         self.write("b.hpp", "int a;")
         self.assertNotEqual(self.abi(), first)
 
-    def test_every_fault_is_named_with_its_laws(self):
-        self.write("b.cpp", FAULT.format("third", '"law_c"') + FAULT.format("second", '"law_b"'))
-        self.write("a.cu", FAULT.format("first", '"law_a", "law_b"'))
+    def test_every_fault_is_named_with_its_bug_and_laws(self):
+        self.write("b.cpp", FAULT.format("third", "", '"law_c"') + FAULT.format("second", '\n    .bug = "a bug",', '"law_b"'))
+        self.write("a.cu", FAULT.format("first", "", '"law_a", "law_b"'))
         self.write("magnitude.cpp", "int none;\n")
         (self.folder / "files.txt").write_text("".join(f"{self.source / name}\n" for name in ("b.cpp", "magnitude.cpp", "a.cu")))
         self.made("properties/faults/names.cmake", self.folder / "names.cpp", FILES=self.folder / "files.txt")
         self.assertEqual(re.findall(r"^      (\{.*\}),$", (self.folder / "names.cpp").read_text(), re.MULTILINE),
-                         ['{"first", {"law_a", "law_b"}}', '{"second", {"law_b"}}', '{"third", {"law_c"}}'])
+                         ['{"first", "first", {"law_a", "law_b"}}', '{"second", "a bug", {"law_b"}}',
+                          '{"third", "third", {"law_c"}}'])
 
 
 if __name__ == "__main__":
