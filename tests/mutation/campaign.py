@@ -69,8 +69,9 @@ class Campaign:
         self.laws, self.cases, self.seed = laws, cases, seed
         self.seconds = {}  # (law, round) -> what the unchanged program took
 
-    def prove(self, program, folder):
+    def prove(self, link, folder):
         """Runs the unchanged program; raises where it fails a law, since a kill would then mean nothing."""
+        program = link()
         for turn in range(len(self.cases)):
             for law in self.laws:
                 started = time.monotonic()
@@ -79,8 +80,9 @@ class Campaign:
                     raise RuntimeError(f"the unchanged program fails {law}: {found}; nothing can be said of mutants")
                 self.seconds[law, turn] = time.monotonic() - started
 
-    def run(self, program, path, folder):
+    def run(self, link, path, folder):
         """What killed the program whose file `path` was changed, as a dictionary, or None."""
+        program = link()
         for turn in range(len(self.cases)):
             for law in ordered(self.laws, path):
                 limit = SECONDS_AT_LEAST + SLOWER * self.seconds[law, turn]
@@ -88,6 +90,10 @@ class Campaign:
                 if found is not None:
                     return found
         return None
+
+    def __str__(self):
+        return (f"Each ran up to {len(self.laws)} laws on the host with {','.join(map(str, self.cases))} cases a law and "
+                "precision; the unchanged program passes them all.")
 
     def _run_law(self, program, folder, law, turn, limit):
         out = f"{folder}/out"
@@ -114,7 +120,7 @@ class Campaign:
         for case in results["cases"]:
             if case["status"] in ("fail", "error"):
                 by = "law" if case["status"] == "fail" else "error"
-                return {"by": by, "law": law, "stage": case["first_stage"], "class": case["failure"]}
+                return {"by": by, "law": case["law"], "stage": case["first_stage"], "class": case["failure"]}
         message = results["laws"][0]["message"] or f"exit code {code}"
         return {"by": "not green", "law": law, "stage": "", "class": message[:200]}
 

@@ -47,13 +47,18 @@ def without_dependencies(command):
 
 
 class Program:
-    """What a finished Ninja build knows: the command of every object, and of the last link of `target`."""
+    """What a finished Ninja build knows: the command of every object, and how `target` and `others` are linked.
 
-    def __init__(self, build, target="reports/tally-lab"):
+    A change is compiled into the objects of `folders`.
+    """
+
+    def __init__(self, build, target="reports/tally-lab", others=(), folders=("kernels/",)):
         self.build = os.path.abspath(build)
         self.root = self._cached("CMAKE_HOME_DIRECTORY")
+        self.folders = folders
         self.link_line = self._link_line(target)
-        linked = set(self.link_line)
+        self.link_lines = {None: self.link_line, **{name: self._link_line(name) for name in others}}
+        linked = {word for line in self.link_lines.values() for word in line}
         self.commands = {}  # object -> its compile command; a kernel has one object plain and one checked
         self.sources = {}   # object -> its source
         for entry in json.loads(self._ninja("-t", "compdb")):
@@ -73,7 +78,7 @@ class Program:
 
     def _link_line(self, target):
         link = self._ninja("-t", "commands", target).strip().splitlines()[-1]
-        return shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
+        return shlex.split(link.split(" && ")[1])  # before it `:`, behind it `:` or what finds the tests
 
     def text(self, path):
         with open(f"{self.root}/{path}", encoding="utf-8") as file:
@@ -91,10 +96,19 @@ class Program:
                         break
         return self.includes[path]
 
+    def precompiled(self):
+        """Files of the repository that are read beforehand: no object sees a change of them."""
+        found = set()
+        for header in {line[line.index("-include") + 1] for line in self.commands.values() if "-include" in line}:
+            with open(header, encoding="utf-8") as file:
+                names = re.findall(r"#include <(\w+/[^>]+)>", file.read())
+            found.update(*(self.included_by(name) for name in names if os.path.isfile(f"{self.root}/{name}")))
+        return found
+
     def objects_with(self, path):
         """Shipped objects that a change of `path` touches. Seeded faults that include it stay: no mutant runs them."""
         return sorted(built for built, source in self.sources.items()
-                      if built.startswith("kernels/") and path in self.included_by(source))
+                      if built.startswith(self.folders) and path in self.included_by(source))
 
     def compile(self, built, path, text, folder):
         """The object `built` with `path` holding `text`, made anew below `folder`; None where it does not compile.
@@ -118,10 +132,10 @@ class Program:
         with open(f"{folder}/overlay/{path}", "w", encoding="utf-8") as file:
             file.write(f'#line 1 "{self.root}/{path}"\n{text}')
 
-    def link(self, objects, folder):
-        """The program with `objects` (its own -> the one to take instead); its path."""
-        program = f"{folder}/tally"
-        command = [objects.get(word, word) for word in self.link_line]
+    def link(self, objects, folder, target=None):
+        """`target`, one of the others, or the first, with `objects` (its own -> the one to take instead); its path."""
+        program = f"{folder}/{os.path.basename(target) if target else 'tally'}"
+        command = [objects.get(word, word) for word in self.link_lines[target]]
         command[command.index("-o") + 1] = program
         command += [self.linker] if self.linker else []
         code, output = run_limited(command, self.build, COMPILE_SECONDS)

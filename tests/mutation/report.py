@@ -55,7 +55,7 @@ def killers(rows):
     lines = ["| killed by | mutants |", "|---|--:|"]
     for by, count in collections.Counter(row["by"] for row in dead).most_common():
         lines.append(f"| {by} | {count} |")
-    lines += ["", "| first law to fail | mutants | most often at |", "|---|--:|---|"]
+    lines += ["", "| first to fail | mutants | most often at |", "|---|--:|---|"]
     for law, count in collections.Counter(row["law"] for row in dead).most_common():
         stages = collections.Counter(row["stage"] or row["class"] for row in dead if row["law"] == law)
         lines.append(f"| {law} | {count} | {', '.join(f'{stage} {n}' for stage, n in stages.most_common(4))} |")
@@ -83,14 +83,14 @@ def page(rows, run, stale):
     share = "none" if c["per_cent"] is None else f"{c['per_cent']:.1f} %"
     changed = c["killed"] + c["survived"]
     raw = f"{100 * c['killed'] / changed:.1f} %" if changed else "none"
+    left_out = f"; {run['left_out']} more in headers that much includes were left out" if run["left_out"] else ""
     times = sorted(row["seconds"] for row in ran) or [0]
-    lines = ["# Source mutation", "",
-             f"{len(ran)} of {run['made_of']} possible mutants were tried (seed {run['seed']}). {c['invalid']} are no "
+    lines = [f"# Source mutation of {run['of']}", "",
+             f"{len(ran)} of {run['made_of']} possible mutants were tried (seed {run['seed']}{left_out}). {c['invalid']} are no "
              f"C++, {c['same_code']} give the same machine code, {c['killed']} were killed, {c['survived']} survived, "
              f"of which {c['equivalent']} are equivalent by a verdict. **{share} of those that could be killed were**, "
              f"{raw} with the equivalent ones counted as survivors.", "",
-             f"Each ran up to {run['laws']} laws on the host with {run['cases']} cases a law and precision; the "
-             f"unchanged program passes them all. One mutant took {times[len(times) // 2]:.1f} s in the median, "
+             f"{run['killers']} One mutant took {times[len(times) // 2]:.1f} s in the median, "
              f"{times[-1]:.1f} s at most, {run['jobs']} at a time.", "",
              "## By operator", *table("operator", rows, lambda row: row["operator"]), "",
              "## By file", *table("file", rows, lambda row: row["file"]), "",
@@ -106,11 +106,11 @@ def finish(rows, run, judged, makeable, out):
     stale = verdicts.stale(judged, makeable, {key_of(row): row["outcome"] for row in rows})
     os.makedirs(out, exist_ok=True)
     c = counts_of(rows)
-    with open(f"{out}/mutants.json", "w", encoding="utf-8") as file:
+    with open(f"{out}/{run['of']}.json", "w", encoding="utf-8") as file:
         ran = [row for row in rows if row["outcome"] != "not_run"]
         json.dump({"run": run, "counts": c, "mutants": ran}, file, indent=1, ensure_ascii=False)
         file.write("\n")
-    with open(f"{out}/mutation.md", "w", encoding="utf-8") as file:
+    with open(f"{out}/{run['of']}.md", "w", encoding="utf-8") as file:
         file.write(page(rows, run, stale))
     unjudged = [row for row in rows if row["outcome"] == "survived" and "verdict" not in row]
     for row in unjudged:
@@ -119,7 +119,7 @@ def finish(rows, run, judged, makeable, out):
     for key, now in stale:
         print(f"stale verdict ({now}): {key[0]}: {key[3]}")
     print(f"{c['killed']} killed, {c['survived']} survived ({c['equivalent']} equivalent), {c['invalid']} no C++, "
-          f"{c['same_code']} same code, {c['not_run']} not run; report: {out}/mutation.md")
+          f"{c['same_code']} same code, {c['not_run']} not run; report: {out}/{run['of']}.md")
     if c["per_cent"] is None:
         print("error: no mutant could be killed; nothing was shown")
         return 2

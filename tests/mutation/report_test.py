@@ -20,16 +20,17 @@ def key(after):
     return ("kernels/a.cu", "f", "a < b", after, 1)
 
 
-RUN = {"made_of": 9, "sample": None, "seed": 1, "cases": "4", "laws": 2, "jobs": 1, "seconds": 9}
+RUN = {"of": "kernels", "made_of": 9, "left_out": 2, "sample": None, "seed": 1, "killers": "By 2 laws.", "jobs": 1,
+       "seconds": 9}
 
 
 def finish(rows, judged, makeable=None):
     """Exit status, what was printed, and the page."""
     with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()) as said:
         status = report.finish(rows, RUN, judged, makeable or {report.key_of(r) for r in rows}, out)
-        with open(f"{out}/mutants.json", encoding="utf-8") as file:
+        with open(f"{out}/kernels.json", encoding="utf-8") as file:
             assert len(json.load(file)["mutants"]) == sum(r["outcome"] != "not_run" for r in rows)
-        with open(f"{out}/mutation.md", encoding="utf-8") as page:
+        with open(f"{out}/kernels.md", encoding="utf-8") as page:
             return status, said.getvalue(), page.read()
 
 

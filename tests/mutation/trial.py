@@ -1,11 +1,14 @@
 """Tries mutants: builds each, asks the compiler whether anything changed at all, and runs the campaign."""
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import os
 import shutil
 import threading
 import time
+
+COUNTED = ("killed", "survived")
 
 
 def digest(path):
@@ -23,7 +26,11 @@ class Trial:
         """The unchanged program, built the same way, has to pass the campaign."""
         folder = self._fresh("unchanged")
         built = min(self.program.commands)
-        self.campaign.prove(self.program.link({built: self._unchanged(built, folder)}, folder), folder)
+        self.campaign.prove(self._linker({built: self._unchanged(built, folder)}, folder), folder)
+
+    def _linker(self, objects, folder):
+        """link(target=None): the path of the program, linked when first asked for."""
+        return functools.cache(lambda target=None: self.program.link(objects, folder, target))
 
     def _fresh(self, name):
         folder = f"{self.folder}/{name}"
@@ -45,17 +52,18 @@ class Trial:
             return self.originals[built]
 
     def _objects(self, mutant, folder):
-        """Object -> the one made in its place, for those whose code changed; None where the mutant is no C++."""
+        """Object -> the one made in its place; None where the mutant is no C++."""
         text = mutant.applied(self.program.text(mutant.file))
         changed = {}
         for built in self.program.objects_with(mutant.file):
-            original = self._original(built)  # first: where this fails, the mutant is not to blame
-            made = self.program.compile(built, mutant.file, text, folder)
-            if made is None:
+            changed[built] = self.program.compile(built, mutant.file, text, folder)
+            if changed[built] is None:
+                self._original(built)  # where this fails too, the mutant is not to blame
                 return None
-            if digest(made) != original:
-                changed[built] = made
         return changed
+
+    def _same(self, objects):
+        return all(digest(made) == self._original(built) for built, made in objects.items())
 
     def try_one(self, mutant):
         """(outcome, details): invalid, same_code, killed (by what) or survived."""
@@ -64,20 +72,27 @@ class Trial:
             objects = self._objects(mutant, folder)
             if objects is None:
                 return "invalid", {}
-            if not objects:
+            if all(digest(made) == digest(f"{self.program.build}/{built}") for built, made in objects.items()):
                 return "same_code", {}
-            found = self.campaign.run(self.program.link(objects, folder), mutant.file, folder)
-            return ("survived", {}) if found is None else ("killed", found)
+            found = self.campaign.run(self._linker(objects, folder), mutant.file, folder)
+            if found is not None:
+                return "killed", found
+            return ("same_code" if self._same(objects) else "survived"), {}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def try_all(self, mutants, jobs, deadline, told):
-        """Calls told(mutant, outcome, details, seconds) in this thread; none starts after `deadline` (monotonic)."""
+    def try_all(self, mutants, jobs, deadline, wanted, told):
+        """Calls told(mutant, outcome, details, seconds) in this thread; none starts after `deadline` (monotonic), nor
+        once so many as `wanted` were killed or survived."""
+        counted = []
+
         def timed(mutant):
             started = time.monotonic()
-            if deadline is not None and started > deadline:
+            if started > deadline or len(counted) >= wanted:
                 return "not_run", {}, 0.0
-            return (*self.try_one(mutant), time.monotonic() - started)
+            outcome, details = self.try_one(mutant)
+            counted.extend([mutant] if outcome in COUNTED else [])
+            return outcome, details, time.monotonic() - started
 
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             running = {pool.submit(timed, mutant): mutant for mutant in mutants}
