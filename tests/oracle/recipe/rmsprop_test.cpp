@@ -98,6 +98,17 @@ TEST(Rmsprop, KeepsItsBoundOverSeveralUncertainSteps) {
   EXPECT_EQ(p.over, 0u);
 }
 
+/// 1 - alpha is 1/4, so that no quotient is above 2 but for roundings; eps is sqrt(3 eta / (1 - alpha)), so that what may
+/// have underflowed doubles it.
+TEST(Rmsprop, HoldsQuotientsOfAnUnknownSquareToWhatTheirOwnGradientAllows) {
+  const Claims claims;
+  const Expected unknown{Matrix<long double>::Zero(1, 1), Matrix<double>::Ones(1, 1)};
+  const Choice choice = rmsprop("0", "0.75", "9.1694e-23");
+  const Expected quotient = rmsprop_buffer(declared(Precision{}, claims), choice, unknown, unknown, {});
+  EXPECT_GE(quotient.e(0, 0), 3.999);
+  EXPECT_LE(quotient.e(0, 0), 4.001);
+}
+
 TEST(Rmsprop, BitsArePredictedWhereTheyAreAsWritten) {
   Claims claims;
   const Matrix<float> one = Matrix<float>::Ones(1, 1);
