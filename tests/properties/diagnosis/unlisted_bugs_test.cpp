@@ -62,6 +62,20 @@ TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
   expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
 }
 
+TEST(UnlistedBugs, AWholeNumberThatIsLeftOutIsNamed) {
+  Case c = mlp(7);
+  c.model.tokens = true;
+  c.windows = {{64}};
+  c.model.layers[0] = layer_of("embedding", "wte", {{"width", std::int64_t{32}}, {"padding_index", std::int64_t{3}}});
+  c = redrawn(c);
+  Case other = c;
+  other.model.layers[0].options["padding_index"] = std::int64_t{0};
+
+  const std::string sentence = taken_for(c, other);
+
+  EXPECT_NE(sentence.find("as if padding_index of embedding were 0"), std::string::npos) << sentence;
+}
+
 /// Of every activation that is registered the next one in its place.
 TEST(UnlistedBugs, AnActivationThatIsAnotherIsNamedWithIt) {
   const std::vector<ActivationForms>& kinds = activations_by_kind();
