@@ -20,8 +20,12 @@ std::vector<TensorCheck> judged(const Case& c, const Trace& trace) {
   return hard_lenses(c, trace, Grouping::declared).checks;
 }
 
+/// Every tensor passes, is there, and is judged once by each lens at each stage.
 void expect_clean(const Case& c, const std::string& what) {
   const auto checks = judged(c, run(c));
+  std::set<std::vector<std::string>> once;
+  for (const TensorCheck& check : checks)
+    EXPECT_TRUE(once.insert({check.lens, check.stage, check.tap}).second) << what << " " << check.tap;
   EXPECT_FALSE(checks.empty()) << what;
   EXPECT_EQ(first_failure(checks), nullptr) << what << " " << told(first_failure(checks));
   EXPECT_EQ(count(checks, Status::not_run), 0u) << what << " " << missing(checks);
