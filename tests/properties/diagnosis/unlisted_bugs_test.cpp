@@ -124,6 +124,42 @@ TEST(UnlistedBugs, ADerivativeThatIsLeftOutIsNamedOfEveryActivation) {
   }
 }
 
+/// What a layer norm leaves where it divides by another number.
+TEST(UnlistedBugs, AnotherStandardDeviationIsNamedByItsFormula) {
+  const std::map<std::string, double (*)(double, double)> others{
+      {"eps is added outside the square root", [](double v, double eps) { return std::sqrt(v) + eps; }},
+      {"eps is left out", [](double v, double) { return std::sqrt(v); }},
+      {"eps is squared", [](double v, double eps) { return std::sqrt(v + eps * eps); }},
+      {"eps is subtracted", [](double v, double eps) { return std::sqrt(v - eps); }},
+      {"the larger of variance and eps is taken", [](double v, double eps) { return std::sqrt(std::max(v, eps)); }},
+      {"the square root of the variance is left out", [](double v, double eps) { return v + eps; }},
+      {"x is multiplied by the standard deviation", [](double v, double eps) { return 1 / std::sqrt(v + eps); }},
+      {"the division by the standard deviation is left out", [](double, double) { return 1.0; }}};
+  Case c = mlp(7);
+  const std::size_t n = 32;
+  c.model.layers[1] = layer_of("layer_norm", "ln", {{"affine", false}, {"eps", Decimal{"0.25"}}});
+  c = redrawn(c);
+  const Trace trace = run(c);
+  for (const auto& [said, deviation] : others) {
+    const Trace wrong = altered(trace, [&](const Tap& tap) -> std::optional<Tensor> {
+      if (tap.name.stage != "forward" || tap.name.tensor != "ln.y") return std::nullopt;
+      TapName read = tap.name;
+      read.tensor = "in.ln.x";
+      const Tensor& x = *trace.find(read.view());
+      Tensor y = tap.value;
+      for (std::size_t row = 0; row < x.elements(); row += n) {
+        double mean = 0, variance = 0;
+        for (std::size_t i = row; i < row + n; ++i) mean += x.value(i) / n;
+        for (std::size_t i = row; i < row + n; ++i) variance += (x.value(i) - mean) * (x.value(i) - mean) / n;
+        for (std::size_t i = row; i < row + n; ++i) y.set(i, (x.value(i) - mean) / deviation(variance, 0.25));
+      }
+      return y;
+    });
+    const std::string sentence = first_sentence(diagnose(c, wrong, local_lens(c, wrong)));
+    EXPECT_NE(sentence.find(said), std::string::npos) << said << ": " << sentence;
+  }
+}
+
 TEST(UnlistedBugs, ATailThatIsNeverWrittenIsNamedWithItsPlace) {
   const std::string said = looks_like(mlp(3), "backward", "d.fc1.weight", [](Tensor& t) {
     for (std::size_t i = 500; i < t.elements(); ++i) t.set(i, 0);
