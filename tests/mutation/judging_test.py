@@ -38,9 +38,11 @@ class Killers(unittest.TestCase):
         self.judges.campaign.seconds = {("*", 0): 1}
         self.judges.found = {"mean-of-means": (True, True, True)}
 
-    def killed(self, fails, ends="sys.exit(1)", named="true"):
+    def killed(self, fails, ends="sys.exit(1)", named="true", unchanged=()):
         """What killed a change of a layer, and what each program was asked to run."""
         def link(target="tally"):
+            if target in unchanged:
+                return None
             path = f"{self.folder}/{os.path.basename(target)}"
             with open(path, "w", encoding="utf-8") as file:
                 file.write(PROGRAM % {"fails": fails, "ends": ends, "named": named})
@@ -57,6 +59,11 @@ class Killers(unittest.TestCase):
         self.assertIsNone(found)
         self.assertEqual(asked, ["oracle_tests Gelu.Bends:Nets/Gelu.Holds/0", "oracle_tests Token.Reads",
                                  "properties_tests Judge.Finds", "kernels_tests Run.Ends", "tally verify", "tally faults"])
+
+    def test_programs_that_hold_no_change_are_not_asked(self):
+        _, asked = self.killed("nothing", unchanged=["tests/oracle_tests", "tests/kernels_tests"])
+
+        self.assertEqual(asked, ["properties_tests Judge.Finds", "tally verify", "tally faults"])
 
     def test_the_failing_test_is_named_and_ends_it(self):
         found, asked = self.killed("Token.Reads")

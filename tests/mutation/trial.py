@@ -26,11 +26,16 @@ class Trial:
         """The unchanged program, built the same way, has to pass the campaign."""
         folder = self._fresh("unchanged")
         built = min(self.program.commands)
-        self.campaign.prove(self._linker({built: self._unchanged(built, folder)}, folder), folder)
+        objects = {built: self._unchanged(built, folder)}
+        self.campaign.prove(functools.partial(self.program.link, objects, folder), folder)
 
     def _linker(self, objects, folder):
-        """link(target=None): the path of the program, linked when first asked for."""
-        return functools.cache(lambda target=None: self.program.link(objects, folder, target))
+        """link(target=None): the path of the program, linked when first asked for; None where it holds no change."""
+        @functools.cache
+        def link(target=None):
+            changed = not objects.keys().isdisjoint(self.program.link_lines[target])
+            return self.program.link(objects, folder, target) if changed else None
+        return link
 
     def _fresh(self, name):
         folder = f"{self.folder}/{name}"
