@@ -177,12 +177,18 @@ TEST(UnlistedBugs, NumbersInEachOthersPlacesAreNamed) {
     const Tensor right = t;
     for (std::size_t i = 0; i + 1 < t.elements(); ++i) t.set(i, right.value(i + 1));
   };
+  const auto before = [](Tensor& t) {
+    const Tensor right = t;
+    for (std::size_t i = 1; i < t.elements(); ++i) t.set(i, right.value(i - 1));
+  };
 
   const std::string backwards = looks_like(mlp(3), "backward", "d.fc1.weight", reversed);
   const std::string shifted = looks_like(mlp(3), "backward", "d.fc1.weight", next);
+  const std::string shifted_back = looks_like(mlp(3), "backward", "d.fc1.weight", before);
 
   EXPECT_NE(backwards.find("in reverse order"), std::string::npos) << backwards;
   EXPECT_NE(shifted.find("index is one too large"), std::string::npos) << shifted;
+  EXPECT_NE(shifted_back.find("index is one too small"), std::string::npos) << shifted_back;
 }
 
 /// A bug as random as the error of a wrong formula that nobody knows.
