@@ -1,5 +1,6 @@
 // Every term of Adam's step done otherwise, in the bits that one parameter's second step leaves: its suspect says so.
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/evidence.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::adam_otherwise_test {
