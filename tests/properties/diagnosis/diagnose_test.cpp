@@ -145,6 +145,13 @@ TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
   EXPECT_GE(placed * 20, records.size() * 19) << others;
 }
 
+TEST(Diagnose, AForgottenPieceOfACheckpointLooksLikeIt) {
+  const FaultRecord record = record_of("empty-shard-forgotten");
+
+  ASSERT_FALSE(record.suspects.empty()) << record.message;
+  EXPECT_EQ(record.suspects.front().name, "empty-shard-forgotten");
+}
+
 TEST(Diagnose, AListedSuspectExplainsMostOfTheError) {
   for (const char* fault : {"sum-not-mean", "double-unscale", "low-precision-accumulator", "bn-momentum-swapped"}) {
     const FaultRecord record = record_of(fault);
