@@ -17,7 +17,7 @@
 #include "oracle/register_kind.hpp"
 #include "oracle/tolerance/elementwise.hpp"
 
-namespace tally::oracle::sam_ascent_kind {
+namespace tally::oracle::sam_kind {
 namespace {
 
 bool goes_up(std::int64_t step) { return step % 2 == 0; }
@@ -34,7 +34,7 @@ Matrix<T> scaled_to_length(const Choice&, const T& coefficient, const Matrix<T>&
   return gradient * coefficient;
 }
 
-const Contract contract{
+const Contract ascent_contract{
     .kind = "sam_ascent",
     .options = {{.name = "rho", .type = OptionType::number, .standard = Decimal{"0.05"}, .range = {.at_least = "0"}},
                 {.name = "norm", .type = OptionType::text, .standard = std::string("2"), .words = {"2"}},
@@ -70,19 +70,11 @@ Prediction predicted(const Declared& declared, const Choice& clip, float norm, s
   return Matrix<float>::Constant(1, 1, goes_up(step) && divisor != 0 ? ratio : 1);
 }
 
-const Register<ClipDefinition> registered{{contract,
-                                           []<class T>(Scalar<T>) -> ExactClip<T> {
-                                             return {scaled_to_length<T>, coefficient<T>};
-                                           },
-                                           {clipped, rounded, bounded_coefficient, predicted}}};
-
-}  // namespace
-}  // namespace tally::oracle::sam_ascent_kind
-
-namespace tally::oracle::sam_kind {
-namespace {
-
-bool goes_up(std::int64_t step) { return step % 2 == 0; }
+const Register<ClipDefinition> registered_ascent{{ascent_contract,
+                                                  []<class T>(Scalar<T>) -> ExactClip<T> {
+                                                    return {scaled_to_length<T>, coefficient<T>};
+                                                  },
+                                                  {clipped, rounded, bounded_coefficient, predicted}}};
 
 template <class T>
 Slot<T> sam(const Choice&, const T& rate, std::int64_t step, const Matrix<T>& gradient, Slot<T> slot) {
