@@ -1,5 +1,6 @@
 """python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is.
-python -m tally_recorder vary [options] train.py …: runs one on the same rows in other micro-batches."""
+python -m tally_recorder vary [options] train.py …: runs one on the same rows in other micro-batches.
+python -m tally_recorder operations [options] train.py …: records each of its operations."""
 import argparse
 import importlib.util
 import json
@@ -9,6 +10,7 @@ import signal
 import sys
 
 from . import verdict
+from .operations.script import operations
 from .recipe import LEVELS, NORMALISATIONS
 from .script import Watch
 from .user_code import CaptureError
@@ -28,8 +30,9 @@ def section(text):
 def record_options(arguments):
     parser = argparse.ArgumentParser(prog="python -m tally_recorder", description="Records the training loop of a "
                                      "script, and has `tally check` judge it. Exits with its code.",
-                                     epilog="`python -m tally_recorder vary --help`: the other use, which runs a script once for each "
-                                     "way of writing the same rows as micro-batches.")
+                                     epilog="The other uses: `python -m tally_recorder vary --help` runs a script once for each way of "
+                                     "writing the same rows as micro-batches, `python -m tally_recorder operations --help` records and "
+                                     "judges every operation by itself.")
     parser.add_argument("--micro-batches", required=True, metavar="K[,K…]",
                         help="micro-batches of a window as they are meant; several repeat one after another")
     parser.add_argument("--windows", type=int, help="how many windows to record (all)")
@@ -64,6 +67,8 @@ def record_options(arguments):
 def main():
     if sys.argv[1:2] == ["vary"]:
         return vary(sys.argv[2:])
+    if sys.argv[1:2] == ["operations"]:
+        return operations(sys.argv[2:])
     parser, options = record_options(sys.argv[1:])
     try:
         counts = [int(count) for count in options.micro_batches.split(",")]
@@ -94,7 +99,8 @@ def vary_options(arguments):
         prog="python -m tally_recorder vary", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Runs a training script once for each way of writing the same rows as micro-batches, and has `tally\nvary` "
         "judge whether all come to the parameters of the whole batch. Exits with its code.",
-        epilog="example:\n  python -m tally_recorder vary --rows 8 --set '--batch-size {rows} --accum {k}' train.py --lr 0.1")
+        epilog="example:\n  python -m tally_recorder vary --rows 8 --set '--batch-size {rows} --accum {k}' train.py --lr 0.1\n"
+        "other uses: python -m tally_recorder --help, python -m tally_recorder operations --help")
     parser.add_argument("--rows", type=int, default=8, help="rows of a window, which is one optimizer step (8)")
     parser.add_argument("--windows", type=int, default=2, help="windows that a run trains (2)")
     parser.add_argument("--set", action="append", default=[], metavar="WORDS", dest="words",
