@@ -117,6 +117,25 @@ class Places(Recorded):
         self.assertEqual(set(phases["addcdiv_.default"]), {("optimizer", 1), ("optimizer", 3)})
         self.assertIn(("optimizer", 2), phases["add_.Tensor"])
 
+    def test_a_step_within_a_step_is_a_part_of_it(self):
+        class Outside(torch.optim.Optimizer):
+            def __init__(self, inside):
+                super().__init__(inside.param_groups, {})
+                self.inside = inside
+
+            def step(self, closure=None):
+                self.inside.step()
+        weight = torch.ones(3, requires_grad=True)
+        optimizer = Outside(torch.optim.SGD([weight], lr=0.1))
+
+        def run():
+            for _ in range(3):
+                (weight * weight).sum().backward()
+                optimizer.step()
+        found = self.record(run)
+        self.assertEqual([line["step"] for line in found.called("sum.default")], [0, 1, 2])
+        self.assertEqual([line["step"] for line in found.called("add_.Tensor") if line["phase"] == "optimizer"], [0, 1, 2])
+
     def test_an_optimizer_of_ones_own_and_a_closure(self):
         class Signs(torch.optim.Optimizer):
             def __init__(self, parameters):

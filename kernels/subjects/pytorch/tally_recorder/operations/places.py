@@ -92,25 +92,33 @@ class Paths:
 
 
 class Steps:
-    """Counts the steps of optimizers: PyTorch names each to its profiler, which is asked by this."""
+    """Counts the steps of optimizers, which PyTorch names to its profiler. A step within another is a part of it."""
 
     def __init__(self):
-        self.taken, self.restore = 0, None
+        self.taken, self.restore, self.inside = 0, (), threading.local()
 
     def attach(self):
-        leave = profiler.record_function.__exit__
-        self.restore = leave
+        enter, leave = self.restore = profiler.record_function.__enter__, profiler.record_function.__exit__
+
+        def moved(region, by):
+            if region.name.startswith("Optimizer.step#"):
+                self.inside.depth = getattr(self.inside, "depth", 0) + by
+                self.taken += by < 0 and not self.inside.depth
+
+        @functools.wraps(enter)
+        def entered(region):
+            moved(region, 1)
+            return enter(region)
 
         @functools.wraps(leave)
         def left(region, *args):
-            if region.name.startswith("Optimizer.step#"):
-                self.taken += 1
+            moved(region, -1)
             return leave(region, *args)
 
-        profiler.record_function.__exit__ = left
+        profiler.record_function.__enter__, profiler.record_function.__exit__ = entered, left
 
     def remove(self):
-        profiler.record_function.__exit__ = self.restore
+        profiler.record_function.__enter__, profiler.record_function.__exit__ = self.restore
 
 
 class Place:
