@@ -4,7 +4,7 @@ parts=$home/reports/command_line
 
 part_of() {  # WORD: check, verify or lab; nothing where no part has it
   local part file
-  [[ $1 =~ ^[a-z]+$ ]] || return 0
+  [[ $1 =~ ^[a-z-]+$ ]] || return 0
   for part in check verify lab; do
     for file in "$parts/$part/commands/$1"{,_*}.cpp; do [[ ! -e $file ]] || { echo "$part"; return; }; done
   done
@@ -12,7 +12,7 @@ part_of() {  # WORD: check, verify or lab; nothing where no part has it
 
 words() {  # in the order of the alphabet
   local file
-  { echo test; for file in "$parts"/{check,verify,lab}/commands/*.cpp; do file=${file##*/} && echo "${file%%[!a-z]*}"; done; } | sort -u
+  { echo test; for file in "$parts"/{check,verify,lab}/commands/*.cpp; do file=${file##*/} && echo "${file%%[!a-z-]*}"; done; } | sort -u
 }
 
 in_a_row() {  # a b c: "a, b or c"

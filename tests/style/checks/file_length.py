@@ -3,7 +3,7 @@ read and does not count, nor does what a run wrote and the repository keeps."""
 import re
 
 LIMIT, LIMIT_OF_A_KIND = 300, 500
-KIND = re.compile(r"(?:^|/)oracle/(?:layers|losses|recipe)/[^/]+\.cpp$")
+KIND = re.compile(r"(?:^|/)oracle/(?:layers|losses|operations|recipe)/[^/]+\.cpp$")
 KEPT = "reports/evidence/"
 DATA = (".json", ".csv", ".safetensors", ".png", ".svg", ".gz", ".npy")
 

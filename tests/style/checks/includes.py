@@ -13,7 +13,7 @@ ARITHMETIC = ("Eigen/", "eigen3/", "unsupported/Eigen/", "boost/")
 # The parts are built one without the next (reports/CMakeLists.txt): what judges recordings, what draws cases and trains
 # them, the lab. The first pattern that matches a path says its part. A type alone may be named from a later part.
 PARTS = [(re.compile(pattern), part) for pattern, part in (
-    (r"oracle/|kernels/trace/|properties/(judge|lenses|diagnosis)/|reports/(capture|html|record|text|vary)/", 0),
+    (r"oracle/|kernels/trace/|properties/(judge|lenses|diagnosis|operations)/|reports/(capture|html|operations|record|text|vary)/", 0),
     (r"reports/census/census\.", 0),
     (r"reports/command_line/(check/|[^/]+$)", 0),
     (r"properties/faults/fault_names\.", 0),

@@ -1,0 +1,289 @@
+#include "oracle/operations/products.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "oracle/real/threads.hpp"
+
+namespace tally::oracle::operations {
+namespace {
+
+using Demands = std::vector<Demand>;
+constexpr std::int64_t lanes = 16;  // columns of one panel
+constexpr std::int64_t tile = 4;    // rows of one pass over a panel
+
+/// sums[r][j] = sum over p of a[r k + p] panel[p lanes + j].
+TALLY_WIDE_REGISTERS void multiply(const double* a, const double* panel, std::int64_t k, double* sums) {
+  double acc[tile][lanes] = {};
+  for (std::int64_t p = 0; p < k; ++p) {
+    const double* b = panel + p * lanes;
+    for (std::int64_t r = 0; r < tile; ++r) {
+      const double x = a[r * k + p];
+      for (std::int64_t j = 0; j < lanes; ++j) acc[r][j] += x * b[j];
+    }
+  }
+  for (std::int64_t r = 0; r < tile; ++r)
+    for (std::int64_t j = 0; j < lanes; ++j) sums[r * lanes + j] = acc[r][j];
+}
+
+struct Cost {
+  double kappa, u;
+};
+
+/// What one part of a result is worked out with.
+class Worker {
+ public:
+  Worker(const SumOfProducts& of, Element element, Cost cost) : of_(of), element_(element), cost_(cost) {}
+
+  void fill(Part& part) {
+    const std::int64_t first = part.first / of_.n, end = (part.first + part.count) / of_.n;
+    for (std::int64_t row = first; row < end;) {
+      const std::int64_t batch = row / of_.m, stop = std::min(end, (batch + 1) * of_.m);
+      rows(part, batch, row - batch * of_.m, stop - batch * of_.m, (row - first) * of_.n);
+      row = stop;
+    }
+  }
+
+ private:
+  void rows(Part& part, std::int64_t batch, std::int64_t first, std::int64_t end, std::int64_t at) {
+    const std::int64_t count = end - first, k = of_.k, padded = (count + tile - 1) / tile * tile;
+    a_.assign(static_cast<std::size_t>(padded * k), 0);
+    unit_of_a_.resize(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+      of_.a(batch, first + i, &a_[static_cast<std::size_t>(i * k)]);
+      unit_of_a_[static_cast<std::size_t>(i)] = common_unit(&a_[static_cast<std::size_t>(i * k)], k);
+    }
+    b_.resize(static_cast<std::size_t>(lanes * k));
+    panel_.resize(b_.size());
+    double sums[tile * lanes];
+    for (std::int64_t j = 0; j < of_.n; j += lanes) {
+      const std::int64_t width = std::min(lanes, of_.n - j);
+      std::fill(b_.begin(), b_.end(), 0.0);
+      double unit_of_b[lanes] = {};
+      for (std::int64_t l = 0; l < width; ++l) {
+        of_.b(batch, j + l, &b_[static_cast<std::size_t>(l * k)]);
+        unit_of_b[l] = common_unit(&b_[static_cast<std::size_t>(l * k)], k);
+      }
+      for (std::int64_t p = 0; p < k; ++p)
+        for (std::int64_t l = 0; l < lanes; ++l)
+          panel_[static_cast<std::size_t>(p * lanes + l)] = b_[static_cast<std::size_t>(l * k + p)];
+      for (std::int64_t i = 0; i < count; i += tile) {
+        multiply(&a_[static_cast<std::size_t>(i * k)], panel_.data(), k, sums);
+        for (std::int64_t r = 0; r < std::min(tile, count - i); ++r)
+          for (std::int64_t l = 0; l < width; ++l)
+            element(part, at + (i + r) * of_.n + j + l, batch, first + i + r, j + l,
+                    &a_[static_cast<std::size_t>((i + r) * k)], &b_[static_cast<std::size_t>(l * k)],
+                    sums[r * lanes + l], unit_of_a_[static_cast<std::size_t>(i + r)] * unit_of_b[l]);
+      }
+    }
+  }
+
+  /// The magnitude is worked out where a smaller bound, with |v| in its place, does not hold the element already, and of
+  /// some elements for the record; e is then given below 0: it is no measure of how near the error comes to the bound.
+  void element(Part& part, std::int64_t at, std::int64_t batch, std::int64_t i, std::int64_t j, const double* a,
+               const double* b, double product, double unit) {
+    const Arithmetic& storage = arithmetic_of(element_);
+    const double c = of_.c ? of_.beta * c_at(batch, i, j) : 0;
+    const double v = of_.alpha * product + c;
+    part.v[at] = v;
+    const double flushed = static_cast<double>(of_.k) * least_normal;
+    const double threshold = fp32().threshold();
+    const bool drawn = (static_cast<std::uint64_t>(part.first + at) * 0x9e3779b97f4a7c15u >> 54) == 0 || of_.k < 64;
+    if (!drawn && std::isfinite(v)) {
+      const Bounded least = storage.store({v, cost_.kappa * std::fabs(v)});
+      if (decided(least) && std::fabs(part.found[at] - v) <= least.e) {
+        part.e[at] = -least.e;
+        return;
+      }
+    }
+    double magnitude = 0, squares = 0;
+    for (std::int64_t p = 0; p < of_.k; ++p) {
+      const double x = std::fabs(a[p] * b[p]);
+      magnitude += x;
+      squares += x * x;
+    }
+    magnitude = std::fabs(of_.alpha) * magnitude + std::fabs(c);
+    if (!std::isfinite(v) || !std::isfinite(magnitude)) {
+      part.e[at] = std::isfinite(v) ? infinite : 0;
+      return;
+    }
+    const bool grid = of_.alpha == 1 && c == 0 && unit > 0 && magnitude <= 0x1p24 * unit && unit > least_normal;
+    const double e = grid ? 0 : (cost_.kappa * magnitude + flushed) * inflation;
+    if (magnitude * (1 + cost_.kappa) >= threshold) {
+      part.e[at] = infinite;
+      return;
+    }
+    const Bounded stored = storage.store({v, e});
+    part.v[at] = stored.v;
+    part.e[at] = stored.e;
+    const double roundings = std::sqrt(static_cast<double>(of_.k) / 3) * cost_.u;
+    double deviation = roundings * (std::fabs(of_.alpha) * std::sqrt(squares) + std::fabs(v));
+    if (is_half(element_)) deviation += (storage.u() * std::fabs(v) + storage.underflow()) / std::sqrt(3.0);
+    part.s[at] = deviation;
+  }
+
+  double c_at(std::int64_t batch, std::int64_t i, std::int64_t j) const {
+    double value = 0;
+    of_.c->read((batch * of_.m + i) * of_.n + j, 1, &value);
+    return value;
+  }
+
+  static constexpr double least_normal = 0x1p-126;
+  const SumOfProducts& of_;
+  Element element_;
+  Cost cost_;
+  std::vector<double> a_, b_, panel_, unit_of_a_;
+};
+
+}  // namespace
+
+double common_unit(const double* values, std::int64_t count) {
+  int least = 5000;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (values[i] == 0) continue;
+    if (!std::isfinite(values[i])) return 0;
+    const auto bits = std::bit_cast<std::uint64_t>(values[i]);
+    const int exponent = static_cast<int>(bits >> 52 & 2047);
+    const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+    least = std::min(least, exponent - 1075 + std::countr_zero(fraction));
+  }
+  return least == 5000 ? 1 : std::ldexp(1.0, least);
+}
+
+Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more) {
+  double sum = 0, lost = 0, magnitude = 0, squares = 0, finite = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double x = values[i], next = sum + x;
+    lost += std::fabs(sum) >= std::fabs(x) ? (sum - next) + x : (x - next) + sum;
+    sum = next;
+    const double size = std::fabs(x);
+    magnitude += size;
+    squares += x * x;
+    if (std::isfinite(x)) finite += size;
+  }
+  const double additions = static_cast<double>(std::max<std::int64_t>(count - 1, 0));
+  if (!std::isfinite(sum)) return {{sum, finite * (1 + gam(additions, a.u())) < a.threshold() ? 0 : infinite}, NAN};
+  const double v = sum + lost, cost = gam(additions + more, a.u());
+  if (magnitude * (1 + cost) >= a.threshold()) return {{v, infinite}, NAN};
+  const bool grid = more == 0 && a.u() < 0x1p-23 && magnitude <= 0x1p24 * common_unit(values, count);
+  const double e = grid ? 0 : cost * magnitude * inflation;
+  return {{v, e}, a.u() * std::sqrt(static_cast<double>(count) / 3) * (std::sqrt(squares) + std::fabs(v))};
+}
+
+RowOf rows_of(const View& matrix) {
+  const std::int64_t rows = matrix.size(1), columns = matrix.size(2);
+  return [=](std::int64_t batch, std::int64_t row, double* out) {
+    matrix.read((batch * rows + row) * columns, columns, out);
+  };
+}
+
+Demand sum_of_products(const Call& call, const Profile& profile, const std::string& output, const View& found,
+                       SumOfProducts products) {
+  const bool halves = is_half(found.element);
+  const double k = products.addends > 0 ? products.addends : static_cast<double>(products.k);
+  const bool scales = products.alpha != 1 || (products.c && products.beta != 1);
+  double roundings = std::max(k - 1, 0.0) + (products.exact_products ? 0 : 1) + (products.c ? 1 : 0) + (scales ? 2 : 0);
+  const double height = profile.number(call.name, found.element, "height", 0);
+  if (height > 0) roundings = std::min(roundings, height);
+  const bool in_storage = halves && profile.says(call.name, found.element, "adds_in_storage");
+  const double u = in_storage ? arithmetic_of(found.element).u() : fp32().u();
+  double kappa = gam(roundings, u);
+  if (profile.says(call.name, found.element, "tf32")) kappa = (1 + kappa) * (1 + 0x1p-11) * (1 + 0x1p-11) - 1;
+  const std::int64_t unit = std::max<std::int64_t>(products.n, 1);
+  return {output,
+          found,
+          Demand::bound,
+          unit,
+          [=, products = std::move(products)](Part& part) {
+            Worker(products, found.element, {kappa, u}).fill(part);
+          },
+          {}};
+}
+
+namespace {
+
+View as_batch(View matrix) {
+  while (matrix.dim() < 3) {
+    matrix.sizes.insert(matrix.sizes.begin(), 1);
+    matrix.strides.insert(matrix.strides.begin(), 0);
+  }
+  return matrix;
+}
+
+/// mm, bmm, addmm, baddbmm: beta c + alpha a b.
+Demands matrix_product(const Call& call, const Profile& profile) {
+  const View out = output_of(call);
+  const bool onto = call.name == "addmm" || call.name == "baddbmm" || call.name == "addmv" || call.name == "addbmm";
+  const char* first = call.name == "addmm" ? "mat1" : call.name == "baddbmm" ? "batch1" : "self";
+  const char* second = call.name == "addmm" || call.name == "mm" || call.name == "bmm" ? "mat2" : "batch2";
+  const View a = as_batch(call.tensor(first)), b = as_batch(call.tensor(second));
+  if (!is_float(out.element) || !is_float(a.element)) throw NotJudged("a product of integers");
+  format_of(out.element);
+  format_of(a.element);
+  SumOfProducts products{a.size(0),
+                         a.size(1),
+                         b.size(2),
+                         a.size(2),
+                         rows_of(a),
+                         rows_of(b.permuted({0, 2, 1})),
+                         is_half(a.element) && is_half(b.element)};
+  if (onto) {
+    products.alpha = static_cast<float>(call.number("alpha", 1));
+    products.beta = static_cast<float>(call.number("beta", 1));
+    if (products.beta != 0) products.c = as_batch(call.tensor("self")).expanded({a.size(0), a.size(1), b.size(2)});
+  }
+  return {sum_of_products(call, profile, output_name(call), out, std::move(products))};
+}
+const RegisterOperations matrix_products{{"mm", "bmm", "addmm", "baddbmm"}, matrix_product};
+
+/// x w^T + b.
+Demands linear(const Call& call, const Profile& profile) {
+  const View out = output_of(call), x = call.tensor("input"), w = call.tensor("weight");
+  format_of(x.element);
+  const std::int64_t k = x.size(-1), n = w.size(0);
+  SumOfProducts products{1,
+                         out.count() / std::max<std::int64_t>(n, 1),
+                         n,
+                         k,
+                         [=](std::int64_t, std::int64_t row, double* to) { x.read(row * k, k, to); },
+                         [=](std::int64_t, std::int64_t row, double* to) { w.read(row * k, k, to); },
+                         is_half(x.element)};
+  if (const View* bias = call.tensor_or_none("bias")) products.c = as_batch(*bias).expanded({1, products.m, n});
+  return {sum_of_products(call, profile, "result", out, std::move(products))};
+}
+const RegisterOperations linears{{"linear"}, linear};
+
+/// Rows of `self` by groups of experts: offs ends each group.
+Demands grouped(const Call& call, const Profile& profile) {
+  const View out = output_of(call), a = call.tensor("self"), b = call.tensor("mat2");
+  if (!call.has("offs")) throw NotJudged("groups without offsets");
+  format_of(a.element);
+  std::vector<double> ends = call.tensor("offs").read();
+  Demands all;
+  std::int64_t start = 0;
+  for (std::size_t g = 0; g < ends.size(); ++g) {
+    const auto end = static_cast<std::int64_t>(ends[g]);
+    const auto group = static_cast<std::int64_t>(g);
+    const std::string name = "result, of group " + std::to_string(g);
+    if (a.dim() == 2 && b.dim() == 3) {
+      const View x = as_batch(a.narrowed(0, start, end - start)), w = as_batch(b.selected(0, group));
+      all.push_back(sum_of_products(
+          call, profile, name, out.narrowed(0, start, end - start),
+          {1, end - start, w.size(2), x.size(2), rows_of(x), rows_of(w.permuted({0, 2, 1})), is_half(a.element)}));
+    } else if (a.dim() == 2 && b.dim() == 2) {
+      const View x = as_batch(a.narrowed(1, start, end - start)), w = as_batch(b.narrowed(0, start, end - start));
+      all.push_back(sum_of_products(
+          call, profile, name, out.selected(0, group),
+          {1, x.size(1), w.size(2), end - start, rows_of(x), rows_of(w.permuted({0, 2, 1})), is_half(a.element)}));
+    } else {
+      throw NotJudged("groups of matrices of three dimensions");
+    }
+    start = end;
+  }
+  return all;
+}
+const RegisterOperations groups{{"_grouped_mm"}, grouped};
+
+}  // namespace
+}  // namespace tally::oracle::operations

@@ -1,0 +1,217 @@
+#include "properties/operations/judge_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oracle/operations/rule.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::infinite;
+using oracle::operations::Call;
+using oracle::operations::Demand;
+using oracle::operations::Element;
+using oracle::operations::NotJudged;
+using oracle::operations::Part;
+using oracle::operations::Value;
+using oracle::operations::Values;
+using oracle::operations::View;
+
+constexpr std::int64_t part_size = 1 << 16;
+constexpr double largest_whole = 0x1p53;
+constexpr std::int64_t fewest_with_spread = 16;
+constexpr double most_spread = 2;  // times what independent roundings leave
+
+/// v rounded once into an element's format; 16 bits through fp32, in which their operations compute.
+double stored(Element element, double v) {
+  if (element == Element::float64 || !is_float(element)) return v;
+  const double single = static_cast<float>(v);
+  return element == Element::float32 ? single : oracle::rounded(format_of(element), single);
+}
+
+bool same(double found, double expected) { return found == expected || (std::isnan(found) && std::isnan(expected)); }
+
+std::vector<std::int64_t> place_of(std::int64_t index, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> at(sizes.size());
+  for (std::size_t i = sizes.size(); i-- > 0; index /= sizes[i]) at[i] = index % sizes[i];
+  return at;
+}
+
+class Judge {
+ public:
+  explicit Judge(const Demand& demand) : demand_(demand) {
+    result_.name = demand.output;
+    result_.format = name_of(demand.found.element);
+    result_.sizes = demand.found.sizes;
+    result_.elements = demand.found.count();
+  }
+
+  JudgedResult judged() {
+    const std::int64_t all = result_.elements, unit = std::max<std::int64_t>(demand_.unit, 1);
+    const std::int64_t size = std::max(part_size / unit, std::int64_t{1}) * unit;
+    for (std::int64_t first = 0; first < all; first += size) part(first, std::min(size, all - first));
+    result_.vacuous = errors_ > 0 && errors_ >= values_;
+    if (drawn_ >= fewest_with_spread) {
+      result_.spread = std::sqrt(squares_ / static_cast<double>(drawn_));
+      result_.imprecise = result_.wrong == 0 && result_.spread > most_spread;
+    }
+    return result_;
+  }
+
+  /// Whether all numbers that were found are, moved ones aside.
+  bool finite() const { return finite_; }
+
+ private:
+  void part(std::int64_t first, std::int64_t count) {
+    const auto n = static_cast<std::size_t>(count);
+    if (demand_.holds == Demand::raw) {
+      bits_.resize(n);
+      expected_.resize(n);
+      demand_.found.read_bits(first, count, bits_.data());
+      demand_.raw_of(first, count, expected_.data());
+      for (std::size_t i = 0; i < n; ++i)
+        if (bits_[i] != expected_[i]) wrong_bits(first + static_cast<std::int64_t>(i), expected_[i]);
+      return;
+    }
+    found_.resize(n);
+    v_.resize(n);
+    e_.assign(n, 0);
+    s_.assign(n, NAN);
+    demand_.found.read(first, count, found_.data());
+    double sum = 0;  // of zeros, and of NaN where a number is not finite
+    for (const double each : found_) sum += each * 0;
+    finite_ = finite_ && sum == 0;
+    Part asked{first, count, found_.data(), v_.data(), e_.data(), s_.data()};
+    demand_.of(asked);
+    if (demand_.holds == Demand::bits && demand_.found.element == Element::float32) return singles(first, n);
+    for (std::size_t i = 0; i < n; ++i) element(first + static_cast<std::int64_t>(i), i);
+  }
+
+  /// Most numbers that are held to their bits have them.
+  void singles(std::int64_t first, std::size_t n) {
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < n; ++i) others += static_cast<double>(static_cast<float>(v_[i])) != found_[i] ? 1 : 0;
+    if (others == 0) return;
+    for (std::size_t i = 0; i < n; ++i) element(first + static_cast<std::int64_t>(i), i);
+  }
+
+  void element(std::int64_t at, std::size_t i) {
+    const double found = found_[i], v = v_[i];
+    const bool whole = !is_float(demand_.found.element);
+    if (demand_.holds == Demand::bits) {
+      if (whole && std::fabs(v) >= largest_whole) {
+        ++result_.undecided;
+      } else if (!same(found, whole ? v : stored(demand_.found.element, v))) {
+        wrong(at, found, whole ? v : stored(demand_.found.element, v), 0);
+      }
+      return;
+    }
+    const double e = std::fabs(e_[i]);
+    if (!(e < infinite)) {
+      ++result_.undecided;
+      return;
+    }
+    if (!std::isfinite(v)) {
+      if (!same(found, v) && !(std::isnan(v) && std::isnan(found))) wrong(at, found, v, 0);
+      return;
+    }
+    const double error = std::fabs(found - v);
+    if (!std::signbit(e_[i])) {
+      values_ += std::fabs(v);
+      errors_ += e;
+    }
+    if (!(error <= e)) {
+      // With no error allowed v is exact, and so is its rounding.
+      if (!(e == 0 && same(found, stored(demand_.found.element, v)))) wrong(at, found, v, e);
+      return;
+    }
+    if (e_[i] > 0) {
+      ++result_.measured;
+      result_.worst = std::max(result_.worst, error / e);
+    }
+    if (s_[i] > 0) {
+      ++drawn_;
+      squares_ += error / s_[i] * (error / s_[i]);
+    }
+  }
+
+  void wrong(std::int64_t at, double found, double expected, double allowed) {
+    const double r = allowed > 0 ? std::fabs(found - expected) / allowed : infinite;
+    if (result_.wrong++ == 0 || r > result_.worst) {
+      result_.place = place_of(at, result_.sizes);
+      result_.found = found;
+      result_.expected = expected;
+      result_.allowed = allowed;
+    }
+    result_.worst = std::max(result_.worst, std::isnan(r) ? infinite : r);
+  }
+
+  void wrong_bits(std::int64_t at, std::uint64_t expected) {
+    double found = 0;
+    demand_.found.read(at, 1, &found);
+    View one = demand_.found;
+    std::uint64_t bits = expected;
+    one.sizes = one.strides = {};
+    one.first = reinterpret_cast<const std::byte*>(&bits);
+    wrong(at, found, one.value(), 0);
+  }
+
+  const Demand& demand_;
+  JudgedResult result_;
+  bool finite_ = true;
+  std::vector<double> found_, v_, e_, s_;
+  std::vector<std::uint64_t> bits_, expected_;
+  double values_ = 0, errors_ = 0, squares_ = 0;
+  std::int64_t drawn_ = 0;
+};
+
+bool finite(const View& view) {
+  if (!is_float(view.element)) return true;
+  std::vector<double> values;
+  const std::int64_t all = view.count();
+  for (std::int64_t first = 0; first < all; first += part_size) {
+    const std::int64_t count = std::min(part_size, all - first);
+    values.resize(static_cast<std::size_t>(count));
+    view.read(first, count, values.data());
+    if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return false;
+  }
+  return true;
+}
+
+bool finite(const Value& value) {
+  if (const View* view = std::get_if<View>(&value.is)) return finite(*view);
+  if (const double* number = std::get_if<double>(&value.is)) return std::isfinite(*number);
+  if (const Values* list = std::get_if<Values>(&value.is))
+    return std::all_of(list->begin(), list->end(), [](const Value& each) { return finite(each); });
+  return true;
+}
+
+bool has_finite_inputs(const Call& call) {
+  return std::all_of(call.arguments.begin(), call.arguments.end(),
+                     [](const auto& argument) { return finite(argument.second); });
+}
+
+}  // namespace
+
+JudgedCall judge(const Call& call, const oracle::operations::Profile& profile) {
+  JudgedCall judged;
+  try {
+    const std::vector<Demand> demands = demands_of(call, profile);
+    bool finite = true;
+    for (const Demand& demand : demands) {
+      Judge judge(demand);
+      judged.results.push_back(judge.judged());
+      finite = finite && judge.finite();
+    }
+    judged.made_non_finite = !finite && has_finite_inputs(call);
+    if (demands.empty()) judged.status = JudgedCall::nothing_to_hold;
+  } catch (const NotJudged& reason) {
+    judged = {JudgedCall::not_judged, reason.what(), {}, false};
+  } catch (const std::exception& problem) {
+    judged = {JudgedCall::not_judged, call.full + ": " + problem.what(), {}, false};
+  }
+  return judged;
+}
+
+}  // namespace tally
