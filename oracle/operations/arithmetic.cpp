@@ -22,12 +22,15 @@ Demands sum_of_two(const Call& call, const Profile& profile) {
   if (reversed) std::swap(x, y);
   const std::vector<Operand> operands{x, y};
   const bool exact = Reader(operands, out).exact();
-  if (!is_float(out.element) || (alpha == 1 && exact && !profile.says(call.name, out.element, "rounds_between")))
+  if (!is_float(out.element) || (alpha == 1 && exact))
     return {rounded_once<2>(call, output_name(call), out, operands,
                             [=](double a, double b) { return a + sign * alpha * b; })};
-  const double a32 = sign * static_cast<float>(alpha);
+  // A kernel of 16 bits may round its scalar to them first.
+  const bool stores = is_half(out.element) && profile.says(call.name, out.element, "scalar_in_storage");
+  const double off = stores ? std::fabs(rounded(format_of(out.element), alpha) - alpha) : 0;
+  const Bounded scale{sign * static_cast<float>(alpha), off};
   return {elementwise<2>(call, profile, output_name(call), out, operands, [=](const auto& a, Bounded p, Bounded q) {
-    return a.add(p, alpha == 1 ? Bounded{sign * q.v, q.e} : a.mul({a32, 0}, q));
+    return a.add(p, alpha == 1 ? Bounded{sign * q.v, q.e} : a.mul(scale, q));
   })};
 }
 const RegisterOperations sums{{"add", "sub", "rsub"}, sum_of_two};

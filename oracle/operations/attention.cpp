@@ -5,6 +5,8 @@
 // it.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 
 #include "oracle/operations/products.hpp"
 
@@ -43,29 +45,34 @@ struct Attention {
     return of.selected(0, batch).selected(0, of.size(1) == heads ? head : head * groups / heads).read();
   }
 
+  /// The features of the keys, or values, as rows: what products with them walk along.
+  static std::vector<double> transposed(const std::vector<double>& of, std::int64_t rows, std::int64_t columns) {
+    std::vector<double> turned(of.size());
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        turned[static_cast<std::size_t>(j * rows + i)] = of[static_cast<std::size_t>(i * columns + j)];
+    return turned;
+  }
+
   struct Scores {
     std::vector<double> s, e;  // -infinity where a key is hidden
   };
-  /// Of one row of queries.
-  Scores scores(const std::vector<double>& qs, const std::vector<double>& ks, std::int64_t batch, std::int64_t head,
+  /// Of one row of queries; `turned`: the keys, transposed.
+  Scores scores(const std::vector<double>& qs, const std::vector<double>& turned, std::int64_t batch, std::int64_t head,
                 std::int64_t row) const {
     Scores all{std::vector<double>(static_cast<std::size_t>(keys)),
                std::vector<double>(static_cast<std::size_t>(keys))};
+    for (std::int64_t f = 0; f < features; ++f)
+      add_scaled(qs[static_cast<std::size_t>(row * features + f)], &turned[static_cast<std::size_t>(f * keys)], keys,
+                 all.s.data(), all.e.data());
     std::vector<double> masked(static_cast<std::size_t>(keys), 0.0);
     if (mask) mask->selected(0, batch).selected(0, head).read(row * keys, keys, masked.data());
     const bool hides = mask && mask->element == Element::boolean;
     const double u = fp32().u(), cost = gam(static_cast<double>(features) + 3, u);
     for (std::int64_t j = 0; j < keys; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      double sum = 0, size = 0;
-      for (std::int64_t f = 0; f < features; ++f) {
-        const double x =
-            qs[static_cast<std::size_t>(row * features + f)] * ks[static_cast<std::size_t>(j * features + f)];
-        sum += x;
-        size += std::fabs(x);
-      }
-      all.s[at] = scale * sum + (hides ? 0 : masked[at]);
-      all.e[at] = cost * std::fabs(scale) * size + u * std::fabs(all.s[at]);
+      all.s[at] = scale * all.s[at] + (hides ? 0 : masked[at]);
+      all.e[at] = cost * std::fabs(scale) * all.e[at] + u * std::fabs(all.s[at]);
       if ((causal && j > row) || (hides && masked[at] == 0) || masked[at] == -infinite)
         all.s[at] = -infinite, all.e[at] = 0;
     }
@@ -109,9 +116,8 @@ Row weights_of(const Attention& of, const Attention::Scores& scores) {
 }
 
 template <class F>
-Demand by_heads(const std::string& name, const View& out, std::int64_t heads, F f) {
+Demand by_heads(const std::string& name, const View& out, F f) {
   const std::int64_t size = out.count() / std::max<std::int64_t>(out.size(0) * out.size(1), 1);
-  (void)heads;
   return {name,
           out,
           Demand::bound,
@@ -133,57 +139,52 @@ Demand by_heads(const std::string& name, const View& out, std::int64_t heads, F 
 Demands forward(const Call& call, const Profile& profile) {
   const Attention of(call, profile);
   const View out = call.result(0);
-  const bool dead_is_zero = true;
-  Demands all{by_heads("output", out, of.heads, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
-    const std::vector<double> qs = of.matrix(of.q, batch, head), ks = of.matrix(of.k, batch, head),
-                              vs = of.matrix(of.v, batch, head);
-    const double u = fp32().u();
-    for (std::int64_t i = 0; i < of.queries; ++i) {
-      const Row row = weights_of(of, of.scores(qs, ks, batch, head, i));
-      const double n = static_cast<double>(of.keys), cost = gam(n + 3 + std::ceil(n / 32), u);
-      for (std::int64_t f = 0; f < of.features_v; ++f, ++v, ++e) {
-        if (!std::isfinite(row.largest)) {
-          *v = dead_is_zero && row.largest == -infinite ? 0 : NAN;
-          *e = row.largest == -infinite ? infinite : 0;
-          continue;
-        }
-        double sum = 0, off = 0, size = 0;
-        for (std::int64_t j = 0; j < of.keys; ++j) {
-          const auto at = static_cast<std::size_t>(j);
-          const double x = row.p[at] * vs[static_cast<std::size_t>(j * of.features_v + f)];
-          if (row.p[at] == 0) continue;
-          sum += x;
-          size += std::fabs(x);
-          const double relative =
-              row.relative < 1 ? std::exp(row.d[at]) * (1 + of.stored) / (1 - row.relative) * (1 + u) - 1 : infinite;
-          off += std::fabs(x) * relative + (of.stored > 0
-                                                ? arithmetic_of(of.q.element).underflow() *
-                                                      std::fabs(vs[static_cast<std::size_t>(j * of.features_v + f)])
-                                                : 0);
-        }
-        *v = sum;
-        *e = (off + cost * (size + off) + n * least_normal) * inflation;
+  Demands all{by_heads("output", out, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
+    const std::vector<double> qs = of.matrix(of.q, batch, head), vs = of.matrix(of.v, batch, head);
+    const std::vector<double> turned = Attention::transposed(of.matrix(of.k, batch, head), of.keys, of.features);
+    const double u = fp32().u(), n = static_cast<double>(of.keys), cost = gam(n + 3 + std::ceil(n / 32), u);
+    const double lost = of.stored > 0 ? arithmetic_of(of.q.element).underflow() : 0;
+    const auto width = static_cast<std::size_t>(of.features_v);
+    std::vector<double> size(width), off(width);
+    for (std::int64_t i = 0; i < of.queries; ++i, v += width, e += width) {
+      const Row row = weights_of(of, of.scores(qs, turned, batch, head, i));
+      if (!std::isfinite(row.largest)) {  // nothing is seen, or NaN
+        std::fill_n(v, width, row.largest == -infinite ? 0 : NAN);
+        std::fill_n(e, width, row.largest == -infinite ? infinite : 0);
+        continue;
       }
+      std::fill_n(v, width, 0.0);
+      std::fill(size.begin(), size.end(), 0.0);
+      std::fill(off.begin(), off.end(), 0.0);
+      for (std::int64_t j = 0; j < of.keys; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        if (row.p[at] == 0) continue;
+        const double relative =
+            row.relative < 1 ? std::exp(row.d[at]) * (1 + of.stored) / (1 - row.relative) * (1 + u) - 1 : infinite;
+        add_scaled(row.p[at], &vs[at * width], of.features_v, v, size.data());
+        add_sizes(row.p[at] * relative + lost, &vs[at * width], of.features_v, off.data());
+      }
+      for (std::size_t f = 0; f < width; ++f)
+        e[f] = (off[f] + cost * (size[f] + off[f]) + n * least_normal) * inflation;
     }
   })};
-  if (call.has_result(1) && call.result(1).count() == of.batches * of.heads * of.queries)
-    all.push_back(by_heads(
-        "logsumexp", call.result(1), of.heads, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
-          const std::vector<double> qs = of.matrix(of.q, batch, head), ks = of.matrix(of.k, batch, head);
-          const double u = fp32().u();
-          for (std::int64_t i = 0; i < of.queries; ++i) {
-            const Attention::Scores scores = of.scores(qs, ks, batch, head, i);
-            const Row row = weights_of(of, scores);
-            const double log = std::log(row.sum), own = 2 * library_ulps * u * std::fabs(log);
-            v[i] = row.largest + log;
-            e[i] = !std::isfinite(row.largest) ? infinite
-                   : row.relative < 1          ? (std::max(std::log1p(row.relative), -std::log1p(-row.relative)) + own +
-                                         *std::max_element(scores.e.begin(), scores.e.end()) +
-                                         2 * u * (std::fabs(row.largest) + std::fabs(log))) *
-                                            inflation
-                                      : infinite;
-          }
-        }));
+  if (!call.has_result(1) || call.result(1).count() != of.batches * of.heads * of.queries) return all;
+  all.push_back(by_heads("logsumexp", call.result(1), [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
+    const std::vector<double> qs = of.matrix(of.q, batch, head);
+    const std::vector<double> turned = Attention::transposed(of.matrix(of.k, batch, head), of.keys, of.features);
+    const double u = fp32().u();
+    for (std::int64_t i = 0; i < of.queries; ++i) {
+      const Attention::Scores scores = of.scores(qs, turned, batch, head, i);
+      const Row row = weights_of(of, scores);
+      const double log = std::log(row.sum), own = 2 * library_ulps * u * std::fabs(log);
+      const double shift = *std::max_element(scores.e.begin(), scores.e.end());
+      const double sum = std::max(std::log1p(row.relative), -std::log1p(-row.relative));
+      v[i] = row.largest + log;
+      e[i] = std::isfinite(row.largest) && row.relative < 1
+                 ? (sum + own + shift + 2 * u * (std::fabs(row.largest) + std::fabs(log))) * inflation
+                 : infinite;
+    }
+  }));
   return all;
 }
 const RegisterOperations forwards{{"_scaled_dot_product_flash_attention_for_cpu"}, forward};
@@ -195,51 +196,93 @@ struct HeadGradients {
 
 HeadGradients gradients_of(const Attention& of, std::int64_t batch, std::int64_t head, const View& g, const View& o,
                            const View& lse) {
-  const std::vector<double> qs = of.matrix(of.q, batch, head), ks = of.matrix(of.k, batch, head),
-                            vs = of.matrix(of.v, batch, head);
-  const std::vector<double> gs = of.matrix(g, batch, head), os = of.matrix(o, batch, head);
+  const std::vector<double> qs = of.matrix(of.q, batch, head), gs = of.matrix(g, batch, head),
+                            os = of.matrix(o, batch, head);
+  const std::vector<double> turned = Attention::transposed(of.matrix(of.k, batch, head), of.keys, of.features);
+  const std::vector<double> turned_v = Attention::transposed(of.matrix(of.v, batch, head), of.keys, of.features_v);
   std::vector<double> logs(static_cast<std::size_t>(of.queries));
-  // lse is [batch, heads, rows].
   lse.selected(0, batch).selected(0, head).read(0, of.queries, logs.data());
-  const auto size = static_cast<std::size_t>(of.queries * of.keys);
+  const auto size = static_cast<std::size_t>(of.queries * of.keys), keys = static_cast<std::size_t>(of.keys);
   HeadGradients all{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size),
                     std::vector<double>(size)};
-  const double u = fp32().u(), underflow = of.stored > 0 ? arithmetic_of(of.q.element).underflow() : least_normal;
+  const double u = fp32().u(), lost = of.stored > 0 ? arithmetic_of(of.q.element).underflow() : 0;
   const double cost = gam(static_cast<double>(of.features_v) + 1, u);
+  std::vector<double> dp(keys), dp_size(keys);
   for (std::int64_t i = 0; i < of.queries; ++i) {
-    const Attention::Scores scores = of.scores(qs, ks, batch, head, i);
+    const Attention::Scores scores = of.scores(qs, turned, batch, head, i);
     double delta = 0, delta_size = 0;
+    std::fill(dp.begin(), dp.end(), 0.0);
+    std::fill(dp_size.begin(), dp_size.end(), 0.0);
     for (std::int64_t f = 0; f < of.features_v; ++f) {
-      const double x =
-          gs[static_cast<std::size_t>(i * of.features_v + f)] * os[static_cast<std::size_t>(i * of.features_v + f)];
-      delta += x;
-      delta_size += std::fabs(x);
+      const auto at = static_cast<std::size_t>(i * of.features_v + f);
+      delta += gs[at] * os[at];
+      delta_size += std::fabs(gs[at] * os[at]);
+      add_scaled(gs[at], &turned_v[static_cast<std::size_t>(f) * keys], of.keys, dp.data(), dp_size.data());
     }
-    for (std::int64_t j = 0; j < of.keys; ++j) {
-      const auto at = static_cast<std::size_t>(i * of.keys + j);
-      const double s = scores.s[static_cast<std::size_t>(j)];
-      if (s == -infinite) continue;
-      const double t = s - logs[static_cast<std::size_t>(i)], p = std::exp(t);
-      const double d = scores.e[static_cast<std::size_t>(j)] + u * std::fabs(t) + of.exp;
+    for (std::size_t j = 0; j < keys; ++j) {
+      const std::size_t at = static_cast<std::size_t>(i) * keys + j;
+      if (scores.s[j] == -infinite) continue;
+      const double t = scores.s[j] - logs[static_cast<std::size_t>(i)], p = std::exp(t);
+      const double d = scores.e[j] + u * std::fabs(t) + of.exp;
+      const double p_off = p * std::expm1(d) + least_normal;
+      const double inner = dp[j] - delta, inner_off = cost * (dp_size[j] + delta_size) + u * std::fabs(inner);
+      const double off = (p + p_off) * inner_off + p_off * std::fabs(inner) + u * std::fabs(p * inner) + least_normal;
       all.p[at] = p;
-      all.p_off[at] = p * std::expm1(d) + least_normal;
-      double dp = 0, dp_size = 0;
-      for (std::int64_t f = 0; f < of.features_v; ++f) {
-        const double x =
-            gs[static_cast<std::size_t>(i * of.features_v + f)] * vs[static_cast<std::size_t>(j * of.features_v + f)];
-        dp += x;
-        dp_size += std::fabs(x);
-      }
-      const double inner = dp - delta, inner_off = cost * (dp_size + delta_size) + u * std::fabs(inner);
+      all.p_off[at] = p_off + of.stored * (p + p_off) + lost;
       all.ds[at] = p * inner;
-      all.ds_off[at] =
-          (p + all.p_off[at]) * inner_off + all.p_off[at] * std::fabs(inner) + u * std::fabs(p * inner) + least_normal;
-      all.ds_off[at] += of.stored * (std::fabs(all.ds[at]) + all.ds_off[at]) + (of.stored > 0 ? underflow : 0);
-      all.p_off[at] += of.stored * (p + all.p_off[at]) + (of.stored > 0 ? underflow : 0);
+      all.ds_off[at] = off + of.stored * (std::fabs(all.ds[at]) + off) + lost;
     }
   }
   return all;
 }
+
+/// Gradients of heads, kept while the results of a call ask for them one after another, as far as they are few.
+class Gradients {
+ public:
+  Gradients(Attention of, View g, View o, View lse)
+      : of_(std::move(of)), g_(std::move(g)), o_(std::move(o)), lse_(std::move(lse)) {}
+  std::shared_ptr<const HeadGradients> of(std::int64_t batch, std::int64_t head) {
+    constexpr std::int64_t most = 1 << 21;  // elements of all heads
+    const std::int64_t key = batch * of_.heads + head;
+    if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
+    auto made = std::make_shared<const HeadGradients>(gradients_of(of_, batch, head, g_, o_, lse_));
+    if (of_.batches * of_.heads * of_.queries * of_.keys <= most) kept_[key] = made;
+    return made;
+  }
+
+ private:
+  Attention of_;
+  View g_, o_, lse_;
+  std::map<std::int64_t, std::shared_ptr<const HeadGradients>> kept_;
+};
+
+/// A row of sums over `n` terms: weights within their errors times rows of exact numbers.
+class WeightedRow {
+ public:
+  explicit WeightedRow(std::int64_t width) : width_(width), sum_(width), size_(width), moved_(width) {}
+  void clear() {
+    for (auto* each : {&sum_, &size_, &moved_}) std::fill(each->begin(), each->end(), 0.0);
+  }
+  void add(double weight, double off, const double* row) {
+    if (weight == 0 && off == 0) return;
+    add_scaled(weight, row, width_, sum_.data(), size_.data());
+    add_sizes(off, row, width_, moved_.data());
+  }
+  /// Element f of the sum, scaled. `storage`: where blocks of 32 terms are added in 16 bits.
+  Bounded of(std::size_t f, std::int64_t n, double scale, const Arithmetic* storage) const {
+    const double cost = gam(static_cast<double>(n) + 2, fp32().u()), size = std::fabs(scale) * (size_[f] + moved_[f]);
+    double e = std::fabs(scale) * moved_[f] + cost * size + static_cast<double>(n) * least_normal;
+    if (storage != nullptr) {
+      const double blocks = std::ceil(static_cast<double>(n) / 32);
+      e += gam(blocks, storage->u()) * (size + e) + blocks * storage->underflow();
+    }
+    return {scale * sum_[f], e * inflation};
+  }
+
+ private:
+  std::int64_t width_;
+  std::vector<double> sum_, size_, moved_;
+};
 
 Demands backward(const Call& call, const Profile& profile) {
   const Attention of(call, profile);
@@ -247,72 +290,55 @@ Demands backward(const Call& call, const Profile& profile) {
   View lse = call.tensor("logsumexp");
   if (lse.dim() == 3 && lse.size(1) == of.queries && lse.size(2) == of.heads && of.queries != of.heads)
     lse = lse.permuted({0, 2, 1});
-  if (lse.count() != of.batches * of.heads * of.queries) throw NotJudged("a logarithm of sums of another size");
+  if (lse.dim() != 3 || lse.count() != of.batches * of.heads * of.queries)
+    throw NotJudged("a logarithm of sums of another size");
   // Gradients of 16 bits may be added block by block in that format.
   const bool in_storage = of.stored > 0 && profile.says(call.name, of.q.element, "adds_in_storage");
-  const auto gradients = [=](std::int64_t batch, std::int64_t head) {
-    return gradients_of(of, batch, head, g, o, lse);
-  };
-  /// sum over `n` terms of a product of a weight within its error with an exact number.
-  const auto fold = [=](std::int64_t n, double scale, auto weight, auto off, auto other) {
-    double sum = 0, size = 0, moved = 0;
-    for (std::int64_t j = 0; j < n; ++j) {
-      const double x = other(j);
-      sum += weight(j) * x;
-      size += std::fabs(weight(j) * x);
-      moved += off(j) * std::fabs(x);
-    }
-    const double u = fp32().u(), cost = gam(static_cast<double>(n) + 2, u);
-    double e = std::fabs(scale) * (moved + cost * (size + moved)) + static_cast<double>(n) * least_normal;
-    if (in_storage) {
-      const Arithmetic& storage = arithmetic_of(of.q.element);
-      const double blocks = std::ceil(static_cast<double>(n) / 32);
-      e += gam(blocks, storage.u()) * (std::fabs(scale) * (size + moved) + e) + blocks * storage.underflow();
-    }
-    return Bounded{scale * sum, e * inflation};
-  };
-  Demands all;
-  all.push_back(by_heads(
-      "grad_query", call.result(0), of.heads, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
-        const HeadGradients h = gradients(batch, head);
-        const std::vector<double> ks = of.matrix(of.k, batch, head);
-        for (std::int64_t i = 0; i < of.queries; ++i)
-          for (std::int64_t f = 0; f < of.features; ++f, ++v, ++e) {
-            const Bounded y = fold(
-                of.keys, of.scale, [&](std::int64_t j) { return h.ds[static_cast<std::size_t>(i * of.keys + j)]; },
-                [&](std::int64_t j) { return h.ds_off[static_cast<std::size_t>(i * of.keys + j)]; },
-                [&](std::int64_t j) { return ks[static_cast<std::size_t>(j * of.features + f)]; });
-            *v = y.v;
-            *e = y.e;
-          }
-      }));
-  const auto of_keys = [=](const std::string& name, const View& out, bool of_values) {
-    const std::int64_t width = of_values ? of.features_v : of.features;
-    return by_heads(name, out, of.groups, [=](std::int64_t batch, std::int64_t group, double* v, double* e) {
-      const std::int64_t shares = of.heads / out.size(1);
-      std::vector<HeadGradients> heads;
-      std::vector<std::vector<double>> others;
-      for (std::int64_t head = group * shares; head < (group + 1) * shares; ++head) {
-        heads.push_back(gradients(batch, head));
-        others.push_back(of.matrix(of_values ? g : of.q, batch, head));
+  const Arithmetic* storage = in_storage ? &arithmetic_of(of.q.element) : nullptr;
+  const auto gradients = std::make_shared<Gradients>(of, g, o, lse);
+  Demands all{by_heads("grad_query", call.result(0), [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
+    const auto own = gradients->of(batch, head);
+    const std::vector<double> ks = of.matrix(of.k, batch, head);
+    WeightedRow row(of.features);
+    for (std::int64_t i = 0; i < of.queries; ++i) {
+      row.clear();
+      for (std::int64_t j = 0; j < of.keys; ++j) {
+        const auto at = static_cast<std::size_t>(i * of.keys + j);
+        row.add(own->ds[at], own->ds_off[at], &ks[static_cast<std::size_t>(j * of.features)]);
       }
-      for (std::int64_t j = 0; j < of.keys; ++j)
-        for (std::int64_t f = 0; f < width; ++f, ++v, ++e) {
-          Bounded total{0, 0};
-          for (std::size_t h = 0; h < heads.size(); ++h) {
-            const HeadGradients& own = heads[h];
-            const Bounded y = fold(
-                of.queries, of_values ? 1 : of.scale,
-                [&](std::int64_t i) { return (of_values ? own.p : own.ds)[static_cast<std::size_t>(i * of.keys + j)]; },
-                [&](std::int64_t i) {
-                  return (of_values ? own.p_off : own.ds_off)[static_cast<std::size_t>(i * of.keys + j)];
-                },
-                [&](std::int64_t i) { return others[h][static_cast<std::size_t>(i * width + f)]; });
-            total = h == 0 ? y : (in_storage ? arithmetic_of(of.q.element) : fp32()).add(total, y);
+      for (std::int64_t f = 0; f < of.features; ++f, ++v, ++e) {
+        const Bounded y = row.of(static_cast<std::size_t>(f), of.keys, of.scale, storage);
+        *v = y.v;
+        *e = y.e;
+      }
+    }
+  })};
+  const auto of_keys = [=](const std::string& name, const View& out, bool of_values) {
+    const std::int64_t width = of_values ? of.features_v : of.features, shares = of.heads / out.size(1);
+    return by_heads(name, out, [=](std::int64_t batch, std::int64_t group, double* v, double* e) {
+      WeightedRow row(width);
+      for (std::int64_t share = 0; share < shares; ++share) {
+        const std::int64_t head = group * shares + share;
+        const auto own = gradients->of(batch, head);
+        const std::vector<double> others = of.matrix(of_values ? g : of.q, batch, head);
+        const std::vector<double>& weights = of_values ? own->p : own->ds;
+        const std::vector<double>& offs = of_values ? own->p_off : own->ds_off;
+        for (std::int64_t j = 0; j < of.keys; ++j) {
+          row.clear();
+          for (std::int64_t i = 0; i < of.queries; ++i) {
+            const auto at = static_cast<std::size_t>(i * of.keys + j);
+            row.add(weights[at], offs[at], &others[static_cast<std::size_t>(i * width)]);
           }
-          *v = total.v;
-          *e = total.e;
+          for (std::int64_t f = 0; f < width; ++f) {
+            const std::int64_t place = j * width + f;
+            const Bounded y = row.of(static_cast<std::size_t>(f), of.queries, of_values ? 1 : of.scale, storage);
+            const Bounded total =
+                share == 0 ? y : (storage != nullptr ? *storage : fp32()).add({v[place], e[place]}, y);
+            v[place] = total.v;
+            e[place] = total.e;
+          }
         }
+      }
     });
   };
   all.push_back(of_keys("grad_key", call.result(1), false));

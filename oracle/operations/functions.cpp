@@ -38,10 +38,15 @@ Demands by_library(const Call& call, const Profile& profile) {
   const View out = output_of(call);
   const std::string name = call.name;
   const FunctionError error = error_of(profile, name, out.element);
+  const double absolute = profile.number(name, out.element, "absolute", 0);
   for (const MonotoneFunction& each : monotone_functions) {
     if (name != each.name) continue;
     return {elementwise<1>(call, profile, output_name(call), out, {call.tensor("self")},
-                           [=, f = each.f](const auto& a, Bounded x) { return a.monotone(f, x, error); })};
+                           [=, f = each.f](const auto& a, Bounded x) {
+                             Bounded y = a.monotone(f, x, error);
+                             y.e += absolute;
+                             return y;
+                           })};
   }
   double (*f)(double) = name == "sin" ? [](double x) { return std::sin(x); } : [](double x) { return std::cos(x); };
   return {elementwise<1>(call, profile, output_name(call), out, {call.tensor("self")}, [=](const auto& a, Bounded x) {
@@ -106,13 +111,16 @@ const RegisterOperations outputs{{"tanh_backward", "sigmoid_backward"}, from_out
 struct GeluClaims {
   bool by_tanh;
   FunctionError exp, erf, tanh;
-  double erf_absolute;
+  double erf_absolute, flushed;
 };
 
 GeluClaims claims_of_gelu(const Call& call, const Profile& profile, Element element) {
-  return {call.text("approximate", "none") == "tanh", error_of(profile, "exp", element),
-          error_of(profile, "erf", element), error_of(profile, "tanh", element),
-          profile.number(call.name, element, "erf_absolute", 0)};
+  return {call.text("approximate", "none") == "tanh",
+          error_of(profile, "exp", element),
+          error_of(profile, "erf", element),
+          error_of(profile, "tanh", element),
+          profile.number(call.name, element, "erf_absolute", 0),
+          profile.says(call.name, element, "flushes_subnormals") ? least_normal : 0};
 }
 
 template <class A>
@@ -138,7 +146,9 @@ Demands gelu(const Call& call, const Profile& profile) {
                               ? a.monotone([](double t) { return std::tanh(t); }, inner_of(a, x), claims.tanh)
                               : erf_of(a, a.mul(x, held(std::numbers::sqrt2 / 2)), claims);
     const Bounded sum = a.add({1, 0}, inner), half = a.mul({0.5, 0}, x);
-    return either(a, a.mul(half, sum), a.mul(x, a.mul({0.5, 0}, sum)));
+    Bounded y = either(a, a.mul(half, sum), a.mul(x, a.mul({0.5, 0}, sum)));
+    y.e += claims.flushed;
+    return y;
   })};
 }
 const RegisterOperations gelus{{"gelu"}, gelu};
@@ -258,7 +268,7 @@ Demands powers(const Call& call, const Profile& profile) {
     if (p.number == 2 && !profile.says("pow", out.element, "rounds_between"))
       return {rounded_once<1>(call, output_name(call), out, {x}, [](double y) { return y * y; })};
     // In 16 bits a kernel may round the exponent to its own format.
-    const double exponent = call.number("exponent");
+    const double exponent = static_cast<float>(call.number("exponent"));
     const double stored = is_half(out.element) ? rounded(format_of(out.element), exponent) : exponent;
     return {elementwise<1>(call, profile, output_name(call), out, {x}, [=](const auto& a, Bounded y) {
       const Bounded as_is = power(a, y, exponent, pow, sqrt);

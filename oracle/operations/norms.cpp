@@ -232,14 +232,15 @@ struct Backward {
   std::vector<double> mean, rstd, weight;
   double w(std::int64_t k) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(k)]; }
 
-  Demand input(const View& found, bool by_batch) const {
+  /// `between`: a kernel of 16 bits rounds to them after every operation.
+  Demand input(const View& found, bool by_batch, bool between) const {
     const View from = groups.arranged(x), gradients = groups.arranged(dy), out = groups.arranged(found);
     return {"grad_input",
             out,
             Demand::bound,
             groups.n,
             [=, *this](Part& part) {
-              const double u = fp32().u(), n = static_cast<double>(groups.n);
+              const double u = (between ? arithmetic_of(out.element) : fp32()).u(), n = static_cast<double>(groups.n);
               for (std::int64_t at = 0; at < part.count; at += groups.n) {
                 const std::int64_t group = (part.first + at) / groups.n;
                 const std::vector<double> values = groups.read(from, group), g = groups.read(gradients, group);
@@ -328,7 +329,8 @@ Demands layer_or_group_backward(const Call& call, const Profile& profile) {
               call.tensor("rstd").read(),
               Parameters(call).weight};
   Demands all = parameters_of(call, of, profile);
-  if (call.has_result(0)) all.insert(all.begin(), of.input(call.result(0), false));
+  if (call.has_result(0))
+    all.insert(all.begin(), of.input(call.result(0), false, profile.says(call.name, x.element, "rounds_between")));
   return all;
 }
 const RegisterOperations layers_backward{{"native_layer_norm_backward", "native_group_norm_backward"},
@@ -349,7 +351,7 @@ Demands batch_backward(const Call& call, const Profile& profile) {
   Demands all = parameters_of(call, of, profile);
   if (!call.has_result(0)) return all;
   if (trains) {
-    all.insert(all.begin(), of.input(call.result(0), true));
+    all.insert(all.begin(), of.input(call.result(0), true, profile.says(call.name, x.element, "rounds_between")));
     return all;
   }
   const View gradients = of.groups.arranged(dy), out = of.groups.arranged(call.result(0));

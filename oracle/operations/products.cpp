@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "oracle/real/threads.hpp"
 
@@ -13,23 +14,46 @@ using Demands = std::vector<Demand>;
 constexpr std::int64_t lanes = 16;  // columns of one panel
 constexpr std::int64_t tile = 4;    // rows of one pass over a panel
 
+/// Eight numbers: one register, or the halves and quarters of narrower ones. The operations are the same.
+typedef double Eight __attribute__((vector_size(64)));
+
 /// sums[r][j] = sum over p of a[r k + p] panel[p lanes + j].
 TALLY_WIDE_REGISTERS void multiply(const double* a, const double* panel, std::int64_t k, double* sums) {
-  double acc[tile][lanes] = {};
+  Eight acc[tile][2] = {};
   for (std::int64_t p = 0; p < k; ++p) {
-    const double* b = panel + p * lanes;
+    Eight b[2];
+    std::memcpy(b, panel + p * lanes, sizeof b);
     for (std::int64_t r = 0; r < tile; ++r) {
       const double x = a[r * k + p];
-      for (std::int64_t j = 0; j < lanes; ++j) acc[r][j] += x * b[j];
+      acc[r][0] += x * b[0];
+      acc[r][1] += x * b[1];
     }
   }
-  for (std::int64_t r = 0; r < tile; ++r)
-    for (std::int64_t j = 0; j < lanes; ++j) sums[r * lanes + j] = acc[r][j];
+  std::memcpy(sums, acc, sizeof acc);
 }
 
 struct Cost {
   double kappa, u;
 };
+
+/// What a row's numbers are multiples of, and the sum of their sizes: products of two rows are exact in fp32, in any
+/// order, where no partial sum needs more than 24 bits of the product of their units.
+struct Grid {
+  double unit = 0, most = 0, count = 0;
+  bool exact = false;  // of two rows
+  Grid times(const Grid& other) const {
+    Grid both{unit * other.unit, most * other.most * count, count};
+    both.exact = both.unit > 0x1p-126 && both.most <= 0x1p24 * both.unit;
+    return both;
+  }
+};
+
+Grid grid_of(const double* values, std::int64_t k) {
+  Grid grid{common_unit(values, k), 0, static_cast<double>(k)};
+  if (grid.unit == 0) return grid;
+  for (std::int64_t i = 0; i < k; ++i) grid.most = std::max(grid.most, std::fabs(values[i]));
+  return grid;
+}
 
 /// What one part of a result is worked out with.
 class Worker {
@@ -49,10 +73,14 @@ class Worker {
   void rows(Part& part, std::int64_t batch, std::int64_t first, std::int64_t end, std::int64_t at) {
     const std::int64_t count = end - first, k = of_.k, padded = (count + tile - 1) / tile * tile;
     a_.assign(static_cast<std::size_t>(padded * k), 0);
-    unit_of_a_.resize(static_cast<std::size_t>(count));
+    grid_of_a_.resize(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) {
       of_.a(batch, first + i, &a_[static_cast<std::size_t>(i * k)]);
-      unit_of_a_[static_cast<std::size_t>(i)] = common_unit(&a_[static_cast<std::size_t>(i * k)], k);
+      grid_of_a_[static_cast<std::size_t>(i)] = grid_of(&a_[static_cast<std::size_t>(i * k)], k);
+    }
+    if (of_.c) {
+      c_.resize(static_cast<std::size_t>(count * of_.n));
+      of_.c->read((batch * of_.m + first) * of_.n, count * of_.n, c_.data());
     }
     b_.resize(static_cast<std::size_t>(lanes * k));
     panel_.resize(b_.size());
@@ -60,10 +88,10 @@ class Worker {
     for (std::int64_t j = 0; j < of_.n; j += lanes) {
       const std::int64_t width = std::min(lanes, of_.n - j);
       std::fill(b_.begin(), b_.end(), 0.0);
-      double unit_of_b[lanes] = {};
+      Grid grid_of_b[lanes];
       for (std::int64_t l = 0; l < width; ++l) {
         of_.b(batch, j + l, &b_[static_cast<std::size_t>(l * k)]);
-        unit_of_b[l] = common_unit(&b_[static_cast<std::size_t>(l * k)], k);
+        grid_of_b[l] = grid_of(&b_[static_cast<std::size_t>(l * k)], k);
       }
       for (std::int64_t p = 0; p < k; ++p)
         for (std::int64_t l = 0; l < lanes; ++l)
@@ -72,31 +100,31 @@ class Worker {
         multiply(&a_[static_cast<std::size_t>(i * k)], panel_.data(), k, sums);
         for (std::int64_t r = 0; r < std::min(tile, count - i); ++r)
           for (std::int64_t l = 0; l < width; ++l)
-            element(part, at + (i + r) * of_.n + j + l, batch, first + i + r, j + l,
+            element(part, at + (i + r) * of_.n + j + l,
+                    of_.c ? c_[static_cast<std::size_t>((i + r) * of_.n + j + l)] : 0,
                     &a_[static_cast<std::size_t>((i + r) * k)], &b_[static_cast<std::size_t>(l * k)],
-                    sums[r * lanes + l], unit_of_a_[static_cast<std::size_t>(i + r)] * unit_of_b[l]);
+                    sums[r * lanes + l], grid_of_a_[static_cast<std::size_t>(i + r)].times(grid_of_b[l]));
       }
     }
   }
 
   /// The magnitude is worked out where a smaller bound, with |v| in its place, does not hold the element already, and of
   /// some elements for the record; e is then given below 0: it is no measure of how near the error comes to the bound.
-  void element(Part& part, std::int64_t at, std::int64_t batch, std::int64_t i, std::int64_t j, const double* a,
-               const double* b, double product, double unit) {
-    const Arithmetic& storage = arithmetic_of(element_);
-    const double c = of_.c ? of_.beta * c_at(batch, i, j) : 0;
-    const double v = of_.alpha * product + c;
+  void element(Part& part, std::int64_t at, double c, const double* a, const double* b, double product, Grid grid) {
+    c *= of_.beta;
+    const double v = of_.alpha * product + c, found = part.found[at];
     part.v[at] = v;
-    const double flushed = static_cast<double>(of_.k) * least_normal;
-    const double threshold = fp32().threshold();
     const bool drawn = (static_cast<std::uint64_t>(part.first + at) * 0x9e3779b97f4a7c15u >> 54) == 0 || of_.k < 64;
-    if (!drawn && std::isfinite(v)) {
-      const Bounded least = storage.store({v, cost_.kappa * std::fabs(v)});
-      if (decided(least) && std::fabs(part.found[at] - v) <= least.e) {
-        part.e[at] = -least.e;
+    if (!drawn && !grid.exact && std::isfinite(v)) {
+      const double least = cost_.kappa * std::fabs(v);
+      const bool half = is_half(element_);
+      if (half ? surely_legal(found, v, element_) : std::fabs(found - v) <= least) {
+        part.e[at] = -std::fabs(found - v);
         return;
       }
     }
+    const Arithmetic& storage = arithmetic_of(element_);
+    const double flushed = static_cast<double>(of_.k) * least_normal, threshold = fp32().threshold();
     double magnitude = 0, squares = 0;
     for (std::int64_t p = 0; p < of_.k; ++p) {
       const double x = std::fabs(a[p] * b[p]);
@@ -108,8 +136,8 @@ class Worker {
       part.e[at] = std::isfinite(v) ? infinite : 0;
       return;
     }
-    const bool grid = of_.alpha == 1 && c == 0 && unit > 0 && magnitude <= 0x1p24 * unit && unit > least_normal;
-    const double e = grid ? 0 : (cost_.kappa * magnitude + flushed) * inflation;
+    const bool exact = of_.alpha == 1 && c == 0 && grid.exact;
+    const double e = exact ? 0 : (cost_.kappa * magnitude + flushed) * inflation;
     if (magnitude * (1 + cost_.kappa) >= threshold) {
       part.e[at] = infinite;
       return;
@@ -123,32 +151,43 @@ class Worker {
     part.s[at] = deviation;
   }
 
-  double c_at(std::int64_t batch, std::int64_t i, std::int64_t j) const {
-    double value = 0;
-    of_.c->read((batch * of_.m + i) * of_.n + j, 1, &value);
-    return value;
-  }
-
   static constexpr double least_normal = 0x1p-126;
   const SumOfProducts& of_;
   Element element_;
   Cost cost_;
-  std::vector<double> a_, b_, panel_, unit_of_a_;
+  std::vector<double> a_, b_, c_, panel_;
+  std::vector<Grid> grid_of_a_;
 };
 
 }  // namespace
 
+TALLY_WIDE_REGISTERS void add_scaled(double x, const double* __restrict row, std::int64_t n, double* __restrict sums,
+                                     double* __restrict sizes) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double product = x * row[j];
+    sums[j] += product;
+    sizes[j] += std::fabs(product);
+  }
+}
+
+TALLY_WIDE_REGISTERS void add_sizes(double x, const double* __restrict row, std::int64_t n, double* __restrict sums) {
+  for (std::int64_t j = 0; j < n; ++j) sums[j] += x * std::fabs(row[j]);
+}
+
 double common_unit(const double* values, std::int64_t count) {
-  int least = 5000;
+  constexpr int none = 5000, bits_of_fp32 = 24;
+  int least = none, most = -none;
   for (std::int64_t i = 0; i < count; ++i) {
     if (values[i] == 0) continue;
     if (!std::isfinite(values[i])) return 0;
     const auto bits = std::bit_cast<std::uint64_t>(values[i]);
-    const int exponent = static_cast<int>(bits >> 52 & 2047);
+    const int exponent = static_cast<int>(bits >> 52 & 2047) - 1023;
     const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
-    least = std::min(least, exponent - 1075 + std::countr_zero(fraction));
+    least = std::min(least, exponent - 52 + std::countr_zero(fraction));
+    most = std::max(most, exponent);
+    if (most - least > bits_of_fp32) return 0;
   }
-  return least == 5000 ? 1 : std::ldexp(1.0, least);
+  return least == none ? 1 : std::ldexp(1.0, least);
 }
 
 Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more) {
@@ -190,7 +229,9 @@ Demand sum_of_products(const Call& call, const Profile& profile, const std::stri
   const double u = in_storage ? arithmetic_of(found.element).u() : fp32().u();
   double kappa = gam(roundings, u);
   if (profile.says(call.name, found.element, "tf32")) kappa = (1 + kappa) * (1 + 0x1p-11) * (1 + 0x1p-11) - 1;
-  const std::int64_t unit = std::max<std::int64_t>(products.n, 1);
+  // The second factor is read again for every part.
+  constexpr std::int64_t elements = 1 << 18;
+  const std::int64_t n = std::max<std::int64_t>(products.n, 1), unit = n * std::max<std::int64_t>(elements / n, 1);
   return {output,
           found,
           Demand::bound,

@@ -25,11 +25,18 @@ struct SumOfProducts {
 Demand sum_of_products(const Call& call, const Profile& profile, const std::string& output, const View& found,
                        SumOfProducts products);
 
+// Rows of a product, added up side by side.
+
+/// sums[j] += x row[j], sizes[j] += |x row[j]|.
+void add_scaled(double x, const double* row, std::int64_t n, double* sums, double* sizes);
+/// sums[j] += x |row[j]|, x >= 0.
+void add_sizes(double x, const double* row, std::int64_t n, double* sums);
+
 /// A matrix [batches, rows, columns] by its rows.
 RowOf rows_of(const View& matrix);
 
-/// The largest power of two of which all of these are multiples; 0 where all are zeros, below 1e-300 where one is not
-/// finite.
+/// The largest power of two of which all of these are multiples; 0 where one of them needs more than 24 bits of it, or is
+/// not finite.
 double common_unit(const double* values, std::int64_t count);
 
 /// A sum of addends (oracle/tolerance/bounded.hpp) over `count` numbers in any order, with its spread.

@@ -28,11 +28,12 @@ Claims claims_of(const Call& call, const Profile& profile, Element element) {
 
 /// One row, with what its exponentials and their sum may be off.
 struct Row {
-  double largest, log_of_sum = 0, relative = 0;  // log S; the relative error of S
-  bool known = true;                             // nothing in it is NaN or +infinity
+  double largest, log_of_sum = 0, relative = 0, absolute = 0;  // log S; errors of S and of q
+  bool known = true;                                           // nothing in it is NaN or +infinity
   std::vector<double> q, d;
 
-  Row(const double* x, std::int64_t n, const Claims& claims, double u, double stored) {
+  /// `stored`, `lost`: what an exponential may lose in a store, relatively and below the normal range.
+  Row(const double* x, std::int64_t n, const Claims& claims, double u, double stored = 0, double lost = 0) {
     largest = -infinite;
     for (std::int64_t i = 0; i < n; ++i) {
       known = known && !std::isnan(x[i]) && x[i] < infinite;
@@ -54,7 +55,8 @@ struct Row {
       relative += q[i] * std::expm1(d[i]);
     }
     const double additions = gam(static_cast<double>(n) + 2, u);
-    relative = relative + additions + relative * additions + static_cast<double>(n) * least_normal / sum;
+    relative = relative + additions + relative * additions + static_cast<double>(n) * (least_normal + lost) / sum;
+    absolute = lost / sum;
     log_of_sum = std::log(sum);
   }
 };
@@ -89,8 +91,9 @@ Demands softmax(const Call& call, const Profile& profile) {
   const Claims claims = claims_of(call, profile, x.element);
   const bool safe = call.name == "_safe_softmax";
   const double u = fp32().u(), stored = claims.between ? arithmetic_of(x.element).u() : 0;
+  const double lost = claims.between ? arithmetic_of(x.element).underflow() : 0;
   return {by_rows(output_name(call), out, {x}, [=](auto& rows, std::int64_t n, double* v, double* e) {
-    const Row row(rows[0].data(), n, claims, u, stored);
+    const Row row(rows[0].data(), n, claims, u, stored, lost);
     for (std::int64_t i = 0; i < n; ++i) {
       if (!row.known) {  // a row of -infinity alone, or with NaN or +infinity
         const bool dead = row.largest == -infinite &&
@@ -106,7 +109,8 @@ Demands softmax(const Call& call, const Profile& profile) {
         continue;
       }
       const double most = std::exp(row.d[at]) / (1 - row.relative) * (1 + u) * (1 + u) - 1;
-      e[i] = std::min(1.0, (row.q[at] * most + least_normal) * inflation);
+      e[i] =
+          std::min(1.0, (row.q[at] * most + (row.absolute + least_normal) / (1 - row.relative) * (1 + u)) * inflation);
     }
   })};
 }
@@ -119,7 +123,7 @@ Demands log_softmax(const Call& call, const Profile& profile) {
   const Claims claims = claims_of(call, profile, x.element);
   const double u = fp32().u(), s = claims.between ? arithmetic_of(x.element).u() : 0;
   return {by_rows(output_name(call), out, {x}, [=](auto& rows, std::int64_t n, double* v, double* e) {
-    const Row row(rows[0].data(), n, claims, u, 0);
+    const Row row(rows[0].data(), n, claims, u);
     for (std::int64_t i = 0; i < n; ++i) {
       if (!row.known) {
         v[i] = NAN;
@@ -145,10 +149,11 @@ Demands backward(const Call& call, const Profile& profile) {
   const View out = output_of(call).with_last(dim), g = call.tensor("grad_output").with_last(dim),
              y = call.tensor("output").with_last(dim);
   const bool log = call.name.starts_with("_log");
+  const bool between = profile.says(call.name, out.element, "rounds_between");
   const FunctionError exp = claimed(profile.number("exp", Element::float32, "ulps", library_ulps) +
                                     profile.number(call.name, y.element, "exp_relative", 0) / fp32().u());
   return {by_rows(output_name(call), out, {g, y}, [=](auto& rows, std::int64_t n, double* v, double* e) {
-    const Arithmetic& a = fp32();
+    const Arithmetic& a = between ? arithmetic_of(out.element) : fp32();
     std::vector<double> terms = rows[0];
     if (!log)
       for (std::size_t i = 0; i < terms.size(); ++i) terms[i] *= rows[1][i];

@@ -1,6 +1,7 @@
 """python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is.
 python -m tally_recorder vary [options] train.py …: runs one on the same rows in other micro-batches.
-python -m tally_recorder operations [options] train.py …: records each of its operations."""
+python -m tally_recorder operations [options] train.py …: records each of its operations.
+python -m tally_recorder probe: finds what this machine's kernels claim."""
 import argparse
 import importlib.util
 import json
@@ -10,6 +11,7 @@ import signal
 import sys
 
 from . import verdict
+from .operations.probe import probe
 from .operations.script import operations
 from .recipe import LEVELS, NORMALISATIONS
 from .script import Watch
@@ -69,6 +71,8 @@ def main():
         return vary(sys.argv[2:])
     if sys.argv[1:2] == ["operations"]:
         return operations(sys.argv[2:])
+    if sys.argv[1:2] == ["probe"]:
+        return probe(sys.argv[2:])
     parser, options = record_options(sys.argv[1:])
     try:
         counts = [int(count) for count in options.micro_batches.split(",")]

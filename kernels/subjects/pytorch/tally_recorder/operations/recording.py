@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..user_code import CaptureError, Enough, Guard, in_one_line
 from ..verdict import can_be_written
 from . import unseen
+from .profiles import claims_of
 from .places import Paths, Places, Steps, line_of_call
 from .storages import Storages, write_all
 from .values import has_parts, is_operation, overrides, schema_of, tensors_in, value_of
@@ -26,9 +27,10 @@ def rank():
 
 def header(share, seed):
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    profile = f"pytorch-{device}-{'.'.join(torch.__version__.split('.')[:2])}"
     return {"tally": "operations", "version": VERSION, "torch": torch.__version__, "devices": ["cpu", "cuda"][:1 + (device == "cuda")],
             "threads": torch.get_num_threads(), "share": share, "seed": seed, "rank": rank(),
-            "profile": f"pytorch-{device}-{'.'.join(torch.__version__.split('.')[:2])}"}
+            "profile": profile, "claims": claims_of(profile)}
 
 
 def drawn(share, *key):
