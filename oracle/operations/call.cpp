@@ -103,7 +103,11 @@ void read_as(const View& view, std::int64_t first, std::int64_t count, double* o
   Walk(view).runs(first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
     const std::byte* at = view.first + offset * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t step = stride * static_cast<std::int64_t>(sizeof(T));
-    for (std::int64_t i = 0; i < length; ++i) out[i] = of(load<T>(at + i * step));
+    if (stride == 1) {
+      for (std::int64_t i = 0; i < length; ++i) out[i] = of(load<T>(at + i * static_cast<std::int64_t>(sizeof(T))));
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) out[i] = of(load<T>(at + i * step));
+    }
     out += length;
   });
 }

@@ -114,7 +114,7 @@ class Worker {
     c *= of_.beta;
     const double v = of_.alpha * product + c, found = part.found[at];
     part.v[at] = v;
-    const bool drawn = (static_cast<std::uint64_t>(part.first + at) * 0x9e3779b97f4a7c15u >> 54) == 0 || of_.k < 64;
+    const bool drawn = is_drawn(part.first + at);
     if (!drawn && !grid.exact && std::isfinite(v)) {
       const double least = cost_.kappa * std::fabs(v);
       const bool half = is_half(element_);
@@ -148,7 +148,14 @@ class Worker {
     const double roundings = std::sqrt(static_cast<double>(of_.k) / 3) * cost_.u;
     double deviation = roundings * (std::fabs(of_.alpha) * std::sqrt(squares) + std::fabs(v));
     if (is_half(element_)) deviation += (storage.u() * std::fabs(v) + storage.underflow()) / std::sqrt(3.0);
-    part.s[at] = deviation;
+    if (drawn) part.s[at] = deviation;  // others are chosen by their errors
+  }
+
+  /// Enough elements to tell how errors spread, whatever they are: one in 64, and in 1,024 of a large result.
+  bool is_drawn(std::int64_t index) const {
+    if (of_.k < 64) return true;
+    const bool large = of_.batches * of_.m * of_.n >= 1 << 16;
+    return static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15u >> (large ? 54 : 58) == 0;
   }
 
   static constexpr double least_normal = 0x1p-126;

@@ -176,12 +176,6 @@ void Reader::read(std::int64_t first, std::int64_t count) {
   }
 }
 
-bool surely_legal(double found, double v, Element element) {
-  constexpr double half_an_ulp = 0x1p-24 * (1 - 0x1p-20);  // of numbers just above a power of two, and less of others
-  if (element == Element::float32) return std::fabs(found - v) < half_an_ulp * std::fabs(v) || found == v;
-  return std::isfinite(v) && found == rounded(operations::format_of(element), static_cast<float>(v));
-}
-
 Demand moved(const std::string& output, const View& found, const View& from) {
   if (from.count() != found.count() || from.element != found.element)
     throw NotJudged("a move between tensors of other sizes or formats");

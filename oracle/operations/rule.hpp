@@ -129,7 +129,11 @@ inline Bounded either(const Plain&, Bounded x, Bounded) { return x; }
 
 /// Whether a found number is legal for every rule that rounds v at least once, or gives a number of the format: within
 /// half an ulp of v, or in 16 bits v's own rounding. Cheaper to ask than the bound, and true of nearly all.
-bool surely_legal(double found, double v, Element element);
+inline bool surely_legal(double found, double v, Element element) {
+  constexpr double half_an_ulp = 0x1p-24 * (1 - 0x1p-20);  // of numbers just above a power of two, and less of others
+  if (element == Element::float32) return std::fabs(found - v) < half_an_ulp * std::fabs(v) || found == v;
+  return std::isfinite(v) && found == rounded(format_of(element), static_cast<float>(v));
+}
 /// Elements whose bound is worked out whatever is found there: one in 64, and all of a small tensor.
 inline bool is_measured(std::int64_t index, std::int64_t count) {
   return count < 4096 || (index * 0x9e3779b9 >> 7 & 63) == 0;

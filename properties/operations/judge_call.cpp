@@ -40,7 +40,7 @@ std::vector<std::int64_t> place_of(std::int64_t index, const std::vector<std::in
 
 class Judge {
  public:
-  explicit Judge(const Demand& demand) : demand_(demand) {
+  explicit Judge(const Demand& demand) : demand_(demand), whole_(!is_float(demand.found.element)) {
     result_.name = demand.output;
     result_.format = name_of(demand.found.element);
     result_.sizes = demand.found.sizes;
@@ -98,7 +98,8 @@ class Judge {
 
   void element(std::int64_t at, std::size_t i) {
     const double found = found_[i], v = v_[i];
-    const bool whole = !is_float(demand_.found.element);
+    if (std::signbit(e_[i]) && std::fabs(found - v) <= -e_[i]) return;  // inside of a smaller bound
+    const bool whole = whole_;
     if (demand_.holds == Demand::bits) {
       if (whole && std::fabs(v) >= largest_whole) {
         ++result_.undecided;
@@ -159,7 +160,7 @@ class Judge {
 
   const Demand& demand_;
   JudgedResult result_;
-  bool finite_ = true;
+  bool whole_, finite_ = true;
   std::vector<double> found_, v_, e_, s_;
   std::vector<std::uint64_t> bits_, expected_;
   double values_ = 0, errors_ = 0, squares_ = 0;

@@ -100,21 +100,25 @@ def powers(dtype, count):
 
 
 def losses(dtype, count):
-    logits, labels = rows(dtype, 64, 101, scale=3.0), torch.randint(0, 101, (64,))
-    with_gradients(lambda x: F.cross_entropy(x, labels), logits)
-    with_gradients(F.mse_loss, rows(dtype, 63, 65), rows(dtype, 63, 65))
+    for n in (4, 24, 48, 64, 96, 128, 200, 255):
+        labels = torch.randint(0, 101, (n,))
+        for scale in (0.1, 1.0, 3.0):
+            for reduction in ("mean", "sum", "none"):
+                with_gradients(lambda x, r=reduction: F.cross_entropy(x, labels, reduction=r), rows(dtype, n, 101, scale=scale))
+        with_gradients(F.mse_loss, rows(dtype, n, 65), rows(dtype, n, 65))
 
 
 def softmaxes(dtype, count):
-    for dim in (0, 1):
-        for scale in (1.0, 20.0):
-            with_gradients(lambda x, d=dim: x.softmax(d), rows(dtype, 61, 127, scale=scale))
-            with_gradients(lambda x, d=dim: x.log_softmax(d), rows(dtype, 61, 127, scale=scale))
+    for shape in ((61, 127), (16, 16), (3, 1000), (200, 5)):
+        for dim in (0, 1):
+            for scale in (0.1, 1.0, 20.0):
+                with_gradients(lambda x, d=dim: x.softmax(d), rows(dtype, *shape, scale=scale))
+                with_gradients(lambda x, d=dim: x.log_softmax(d), rows(dtype, *shape, scale=scale))
 
 
 def norms(dtype, count):
     w, b = rows(dtype, 96), rows(dtype, 96)
-    for shift in (0.0, 8.0):
+    for shift in (0.0, 0.1, 8.0):
         with_gradients(lambda x: F.layer_norm(x, (96,), w.requires_grad_(), b.requires_grad_()), rows(dtype, 130, 96) + shift)
         with_gradients(lambda x: F.group_norm(x, 4, w.requires_grad_(), b.requires_grad_()), rows(dtype, 3, 96, 7) + shift)
         mean, var = torch.zeros(96, dtype=dtype), torch.ones(96, dtype=dtype)
@@ -139,9 +143,10 @@ def convolutions(dtype, count):
 
 def attention(dtype, count):
     for causal in (False, True):
-        for scale in (0.3, 1.0, 3.0):
-            with_gradients(lambda q, k, v, c=causal: F.scaled_dot_product_attention(q, k, v, is_causal=c),
-                           *(rows(dtype, 2, 4, 70, 16, scale=scale) for _ in range(3)))
+        for scale in (0.1, 1.0, 3.0):
+            for length, width in ((5, 8), (16, 8), (64, 16), (70, 16), (600, 8)):
+                with_gradients(lambda q, k, v, c=causal: F.scaled_dot_product_attention(q, k, v, is_causal=c),
+                               *(rows(dtype, 2, 4, length, width, scale=scale) for _ in range(3)))
 
 
 PROBES = {**{name: unary(getattr(torch, name)) for name in FUNCTIONS},
