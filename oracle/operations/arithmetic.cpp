@@ -9,6 +9,13 @@ namespace {
 
 using Demands = std::vector<Demand>;
 
+/// `other`: a tensor, or a number that a kernel of 16 bits may round to them.
+Operand second_of(const Call& call, const Profile& profile) {
+  const auto found = call.arguments.find("other");
+  const bool number = found == call.arguments.end() || !std::holds_alternative<View>(found->second.is);
+  return number ? scalar_of(call, profile, "other", 0) : operand_of(call, "other");
+}
+
 /// x + alpha y; x - alpha y; y - alpha x. A product that is not fused rounds.
 Demands sum_of_two(const Call& call, const Profile& profile) {
   const View out = output_of(call);
@@ -16,9 +23,7 @@ Demands sum_of_two(const Call& call, const Profile& profile) {
   const bool reversed = call.name.starts_with("rsub");
   const double sign = call.name.starts_with("add") ? 1 : -1;
   Operand x = operand_of(call, "self");
-  Operand y = call.arguments.contains("other") && std::holds_alternative<View>(call.arguments.find("other")->second.is)
-                  ? operand_of(call, "other")
-                  : scalar_of(call, profile, "other", 0);
+  Operand y = second_of(call, profile);
   if (reversed) std::swap(x, y);
   const std::vector<Operand> operands{x, y};
   const bool exact = Reader(operands, out).exact();
@@ -38,7 +43,7 @@ const RegisterOperations sums{{"add", "sub", "rsub"}, sum_of_two};
 /// x y.
 Demands product_of_two(const Call& call, const Profile& profile) {
   const View out = output_of(call);
-  const std::vector<Operand> operands{operand_of(call, "self"), operand_of(call, "other")};
+  const std::vector<Operand> operands{operand_of(call, "self"), second_of(call, profile)};
   if (Reader(operands, out).exact())
     return {rounded_once<2>(call, output_name(call), out, operands, [](double x, double y) { return x * y; })};
   return {elementwise<2>(call, profile, output_name(call), out, operands,
@@ -49,7 +54,7 @@ const RegisterOperations products{{"mul"}, product_of_two};
 /// x / y. A kernel may multiply by the number's reciprocal where the profile says so.
 Demands quotient_of_two(const Call& call, const Profile& profile) {
   const View out = output_of(call);
-  const std::vector<Operand> operands{operand_of(call, "self"), operand_of(call, "other")};
+  const std::vector<Operand> operands{operand_of(call, "self"), second_of(call, profile)};
   const std::string mode = call.text("rounding_mode");
   const bool floors = mode == "floor" || call.name == "floor_divide";
   if (floors || mode == "trunc") {
@@ -57,7 +62,7 @@ Demands quotient_of_two(const Call& call, const Profile& profile) {
     return {rounded_once<2>(call, output_name(call), out, operands,
                             [=](double x, double y) { return floors ? std::floor(x / y) : std::trunc(x / y); })};
   }
-  const bool by_reciprocal = !operands[1].view && profile.says("div", out.element, "by_reciprocal");
+  const bool by_reciprocal = !operands[1].view && profile.says(call.name, out.element, "by_reciprocal");
   if (Reader(operands, out).exact() && !by_reciprocal)
     return {rounded_once<2>(call, output_name(call), out, operands, [](double x, double y) { return x / y; })};
   return {elementwise<2>(call, profile, output_name(call), out, operands, [=](const auto& a, Bounded x, Bounded y) {

@@ -36,14 +36,15 @@ struct Cost {
   double kappa, u;
 };
 
-/// What a row's numbers are multiples of, and the sum of their sizes: products of two rows are exact in fp32, in any
-/// order, where no partial sum needs more than 24 bits of the product of their units.
+/// What a row's numbers are multiples of, and the sum of their sizes: products of two rows add up
+/// exactly, in any order, where no partial sum needs more bits of the product of their units than there are.
 struct Grid {
   double unit = 0, most = 0, count = 0;
   bool exact = false;  // of two rows
-  Grid times(const Grid& other) const {
+  /// `u`: the unit roundoff of what the sums are kept in.
+  Grid times(const Grid& other, double u) const {
     Grid both{unit * other.unit, most * other.most * count, count};
-    both.exact = both.unit > 0x1p-126 && both.most <= 0x1p24 * both.unit;
+    both.exact = both.unit > 0x1p-126 && both.most * u <= both.unit;
     return both;
   }
 };
@@ -103,7 +104,7 @@ class Worker {
             element(part, at + (i + r) * of_.n + j + l,
                     of_.c ? c_[static_cast<std::size_t>((i + r) * of_.n + j + l)] : 0,
                     &a_[static_cast<std::size_t>((i + r) * k)], &b_[static_cast<std::size_t>(l * k)],
-                    sums[r * lanes + l], grid_of_a_[static_cast<std::size_t>(i + r)].times(grid_of_b[l]));
+                    sums[r * lanes + l], grid_of_a_[static_cast<std::size_t>(i + r)].times(grid_of_b[l], cost_.u));
       }
     }
   }
@@ -125,11 +126,13 @@ class Worker {
     }
     const Arithmetic& storage = arithmetic_of(element_);
     const double flushed = static_cast<double>(of_.k) * least_normal, threshold = fp32().threshold();
-    double magnitude = 0, squares = 0;
+    double magnitude = 0, squares = 0, partial = 0, largest = 0;
     for (std::int64_t p = 0; p < of_.k; ++p) {
-      const double x = std::fabs(a[p] * b[p]);
-      magnitude += x;
+      const double x = a[p] * b[p];
+      magnitude += std::fabs(x);
       squares += x * x;
+      partial += x;
+      largest = std::max(largest, std::fabs(partial));
     }
     magnitude = std::fabs(of_.alpha) * magnitude + std::fabs(c);
     if (!std::isfinite(v) || !std::isfinite(magnitude)) {
@@ -146,7 +149,7 @@ class Worker {
     part.v[at] = stored.v;
     part.e[at] = stored.e;
     const double roundings = std::sqrt(static_cast<double>(of_.k) / 3) * cost_.u;
-    double deviation = roundings * (std::fabs(of_.alpha) * std::sqrt(squares) + std::fabs(v));
+    double deviation = roundings * (std::fabs(of_.alpha) * std::max(std::sqrt(squares), largest) + std::fabs(v));
     if (is_half(element_)) deviation += (storage.u() * std::fabs(v) + storage.underflow()) / std::sqrt(3.0);
     if (drawn) part.s[at] = deviation;  // others are chosen by their errors
   }
@@ -198,11 +201,12 @@ double common_unit(const double* values, std::int64_t count) {
 }
 
 Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more) {
-  double sum = 0, lost = 0, magnitude = 0, squares = 0, finite = 0;
+  double sum = 0, lost = 0, magnitude = 0, squares = 0, finite = 0, largest = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const double x = values[i], next = sum + x;
     lost += std::fabs(sum) >= std::fabs(x) ? (sum - next) + x : (x - next) + sum;
     sum = next;
+    largest = std::max(largest, std::fabs(sum));
     const double size = std::fabs(x);
     magnitude += size;
     squares += x * x;
@@ -212,9 +216,10 @@ Summed summed(const Arithmetic& a, const double* values, std::int64_t count, dou
   if (!std::isfinite(sum)) return {{sum, finite * (1 + gam(additions, a.u())) < a.threshold() ? 0 : infinite}, NAN};
   const double v = sum + lost, cost = gam(additions + more, a.u());
   if (magnitude * (1 + cost) >= a.threshold()) return {{v, infinite}, NAN};
-  const bool grid = more == 0 && a.u() < 0x1p-23 && magnitude <= 0x1p24 * common_unit(values, count);
+  const bool grid = more == 0 && magnitude * a.u() <= common_unit(values, count);
   const double e = grid ? 0 : cost * magnitude * inflation;
-  return {{v, e}, a.u() * std::sqrt(static_cast<double>(count) / 3) * (std::sqrt(squares) + std::fabs(v))};
+  return {{v, e},
+          a.u() * std::sqrt(static_cast<double>(count) / 3) * (std::max(std::sqrt(squares), largest) + std::fabs(v))};
 }
 
 RowOf rows_of(const View& matrix) {

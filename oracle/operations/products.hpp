@@ -42,7 +42,9 @@ double common_unit(const double* values, std::int64_t count);
 /// A sum of addends (oracle/tolerance/bounded.hpp) over `count` numbers in any order, with its spread.
 struct Summed {
   Bounded sum;
-  double deviation;  // of independent roundings
+  /// Of independent roundings: u sqrt(n / 3) times the size of partial sums, which is that of addends of random signs, or
+  /// what they come to one after another where their signs are not random.
+  double deviation;
 };
 /// `values` as read; `more` roundings that each addend has had beside the additions.
 Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more = 0);

@@ -26,6 +26,7 @@ CLAIMS = {
     "gelu": [("flushes_subnormals", YES), ("erf_absolute", POWERS), ("rounds_between", YES)],
     "gelu_backward": [("erf_absolute", POWERS), ("rounds_between", YES)],
     **{name: [("scalar_in_storage", YES), ("rounds_between", YES)] for name in ("add", "sub", "rsub")},
+    "mul": [("scalar_in_storage", YES)], "div": [("scalar_in_storage", YES), ("by_reciprocal", YES)],
     **{name: [("rounds_between", YES)] for name in (
         "rsqrt", "sigmoid_backward", "mse_loss", "mse_loss_backward", "tanh_backward", "silu_backward", "addcmul", "addcdiv", "lerp",
         "softplus", "softplus_backward", "hardswish", "hardsigmoid", "hardswish_backward", "hardsigmoid_backward", "reciprocal", "sigmoid",
@@ -84,7 +85,7 @@ def rows(dtype, *shape, scale=1.0):
 
 def scalars(dtype, count):
     x = every_number(dtype, count)
-    for number in (1e-8, 0.1, 3.3, 1 / 3):
+    for number in (1e-8, 0.1, 3.3, 1 / 3, 2.8284271247461903):
         x + number, x - number, number - x, x * number, x / number, x.add(x, alpha=number)
 
 
@@ -126,9 +127,10 @@ def norms(dtype, count):
 
 
 def products(dtype, count):
-    with_gradients(torch.mm, rows(dtype, 65, 200), rows(dtype, 200, 33))
-    with_gradients(torch.bmm, rows(dtype, 3, 17, 70), rows(dtype, 3, 70, 19))
-    with_gradients(F.linear, rows(dtype, 65, 130), rows(dtype, 31, 130), rows(dtype, 31))
+    for m, n, k in ((65, 33, 200), (3, 5, 7), (6, 19, 8), (24, 8, 8), (7, 7, 33)):
+        with_gradients(torch.mm, rows(dtype, m, k), rows(dtype, k, n))
+        with_gradients(torch.bmm, rows(dtype, 3, m, k), rows(dtype, 3, k, n))
+        with_gradients(F.linear, rows(dtype, m, k), rows(dtype, n, k), rows(dtype, n))
     rows(dtype, 65, 900).sum(), rows(dtype, 65, 900).sum(0), rows(dtype, 65, 900).mean(1)
 
 
