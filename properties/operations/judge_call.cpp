@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "oracle/operations/rule.hpp"
 
@@ -55,6 +56,11 @@ class Judge {
     if (drawn_ >= fewest_with_spread) {
       result_.spread = std::sqrt(squares_ / static_cast<double>(drawn_));
       result_.imprecise = result_.wrong == 0 && result_.spread > most_spread;
+    }
+    if (!result_.elements_worst.empty()) {
+      const std::vector<std::int64_t>& place = result_.elements_worst.front().place;
+      result_.block = demand_.found.block;
+      result_.at = std::inner_product(place.begin(), place.end(), demand_.found.strides.begin(), demand_.found.offset);
     }
     return result_;
   }
@@ -130,6 +136,7 @@ class Judge {
     if (e_[i] > 0) {
       ++result_.measured;
       result_.worst = std::max(result_.worst, error / e);
+      keep(at, found, v, e, error / e);
     }
     if (s_[i] > 0) {
       ++drawn_;
@@ -138,14 +145,20 @@ class Judge {
   }
 
   void wrong(std::int64_t at, double found, double expected, double allowed) {
-    const double r = allowed > 0 ? std::fabs(found - expected) / allowed : infinite;
-    if (result_.wrong++ == 0 || r > result_.worst) {
-      result_.place = place_of(at, result_.sizes);
-      result_.found = found;
-      result_.expected = expected;
-      result_.allowed = allowed;
-    }
-    result_.worst = std::max(result_.worst, std::isnan(r) ? infinite : r);
+    double r = allowed > 0 ? std::fabs(found - expected) / allowed : infinite;
+    if (std::isnan(r)) r = infinite;
+    ++result_.wrong;
+    result_.worst = std::max(result_.worst, r);
+    keep(at, found, expected, allowed, r);
+  }
+
+  /// Among the worst, if it is one of them; of equal ones the first.
+  void keep(std::int64_t at, double found, double expected, double allowed, double r) {
+    std::vector<JudgedElement>& all = result_.elements_worst;
+    if (!(r > (all.size() < JudgedResult::most_elements ? 0 : all.back().r))) return;
+    const auto behind = std::upper_bound(all.begin(), all.end(), r, [](double x, const auto& y) { return x > y.r; });
+    all.insert(behind, {place_of(at, result_.sizes), found, expected, allowed, r});
+    if (all.size() > JudgedResult::most_elements) all.pop_back();
   }
 
   void wrong_bits(std::int64_t at, std::uint64_t expected) {

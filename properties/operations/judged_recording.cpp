@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 
+#include "oracle/operations/rule.hpp"
 #include "oracle/real/threads.hpp"
 
 namespace tally {
@@ -27,9 +29,12 @@ void count(OperationCounts& counts, const JudgedCall& judged, const OperationPla
   }
 }
 
-void add(JudgedRecording& all, const RecordedCall& recorded, JudgedCall judged) {
-  const OperationPlace place{recorded.number, recorded.step,   recorded.call.full,
-                             recorded.where,  recorded.module, recorded.phase};
+OperationPlace standing_of(const RecordedCall& recorded) {
+  return {recorded.number, recorded.step, recorded.call.full, recorded.where, recorded.module, recorded.phase};
+}
+
+void add(JudgedRecording& all, RecordedCall& recorded, JudgedCall judged) {
+  const OperationPlace place = standing_of(recorded);
   count(all.all, judged, place);
   count(all.by_operation[recorded.call.name], judged, place);
   if (!place.module.empty()) count(all.by_module[place.module], judged, place);
@@ -43,8 +48,8 @@ void add(JudgedRecording& all, const RecordedCall& recorded, JudgedCall judged) 
   if (!judged.fails()) return;
   const auto at =
       std::lower_bound(all.failures.begin(), all.failures.end(), place.number,
-                       [](const FailedOperation& each, std::int64_t number) { return each.place.number < number; });
-  all.failures.insert(at, {place, std::move(judged)});
+                       [](const JudgedOperation& each, std::int64_t number) { return each.place.number < number; });
+  all.failures.insert(at, {place, std::move(judged), std::move(recorded.line), std::move(recorded.blocks)});
   if (all.failures.size() > JudgedRecording::most_failures) all.failures.pop_back();
 }
 
@@ -54,6 +59,8 @@ JudgedRecording judge(Recording& recording, const oracle::operations::Profile& p
                       const std::function<void(double)>& heard) {
   JudgedRecording all;
   all.header = recording.header();
+  all.profile = profile.name;
+  all.claims = {profile.claims.begin(), profile.claims.end()};
   std::mutex mutex;
   oracle::fixed::in_parts(threads, threads, [&](Eigen::Index, Eigen::Index) {
     while (std::optional<RecordedCall> recorded = recording.next()) {
@@ -67,6 +74,19 @@ JudgedRecording judge(Recording& recording, const oracle::operations::Profile& p
   all.ended = recording.ended();
   all.seen = recording.seen();
   return all;
+}
+
+JudgedOperation judge_operation(Recording& recording, const oracle::operations::Profile& profile, std::int64_t number) {
+  std::int64_t recorded_operations = 0, last = -1;
+  for (; std::optional<RecordedCall> recorded = recording.next(); ++recorded_operations) {
+    last = recorded->number;
+    if (last != number) continue;
+    return {standing_of(*recorded), judge(recorded->call, profile), std::move(recorded->line),
+            std::move(recorded->blocks)};
+  }
+  throw std::runtime_error("operation " + std::to_string(number) + ": found none of that number among the " +
+                           std::to_string(recorded_operations) + " of the recording, whose last is " +
+                           std::to_string(last) + "; pass a number that tally check-operations prints");
 }
 
 }  // namespace tally

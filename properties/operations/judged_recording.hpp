@@ -13,4 +13,7 @@ namespace tally {
 JudgedRecording judge(Recording& recording, const oracle::operations::Profile& profile, int threads,
                       const std::function<void(double)>& heard = {});
 
+/// One operation alone, by its number. Throws std::runtime_error where the recording has none of it.
+JudgedOperation judge_operation(Recording& recording, const oracle::operations::Profile& profile, std::int64_t number);
+
 }  // namespace tally

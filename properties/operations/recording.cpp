@@ -75,7 +75,8 @@ std::map<std::string, double> claims_of_profile(const std::string& text) {
 /// One line's values, which name blocks.
 class Recording::Line {
  public:
-  Line(const MappedFile* bits, const std::unordered_map<std::int64_t, Block>& blocks) : bits_(bits), blocks_(blocks) {}
+  Line(const MappedFile* bits, const std::unordered_map<std::int64_t, Block>& blocks, BlockPlaces& named)
+      : bits_(bits), blocks_(blocks), named_(named) {}
 
   Value value(const json& from) const {
     if (from.is_null()) return {};
@@ -113,6 +114,7 @@ class Recording::Line {
     const auto found = blocks_.find(view.block);
     if (found == blocks_.end())
       throw std::runtime_error("block " + std::to_string(view.block) + ", which no line before it has");
+    named_[view.block] = found->second.at;
     const auto bytes = static_cast<std::int64_t>(oracle::operations::size_of(view.element));
     // Every element lies in its block.
     long double low = view.offset, high = view.offset, count = 1;
@@ -132,6 +134,7 @@ class Recording::Line {
 
   const MappedFile* bits_;
   const std::unordered_map<std::int64_t, Block>& blocks_;
+  BlockPlaces& named_;
 };
 
 std::string Recording::place() const { return folder_ + "/" + lines_file + ", line " + std::to_string(line_); }
@@ -165,6 +168,7 @@ Recording::Recording(const std::string& folder) : folder_(folder) {
     header_.framework = header.value("torch", "");
     header_.profile = header.value("profile", "");
     header_.devices = header.value("devices", std::vector<std::string>{});
+    header_.threads = header.value("threads", std::int64_t{0});
     header_.share = header.value("share", 1.0);
     header_.claims = claims_in(header);
   } catch (const json::exception&) {
@@ -212,11 +216,12 @@ std::optional<RecordedCall> Recording::next() {
       Call& call = recorded.call;
       call.full = line.at("op").get<std::string>();
       call.name = bare_name(call.full);
-      const Line values(bits_.get(), blocks_);
+      const Line values(bits_.get(), blocks_, recorded.blocks);
       for (const auto& [key, value] : line.at("args").items()) call.arguments[key] = values.value(value);
       for (const json& value : line.at("out")) call.out.push_back(values.value(value));
       if (line.contains("wrote"))
         for (const auto& [key, value] : line.at("wrote").items()) call.wrote[key] = values.value(value);
+      recorded.line = std::move(text);
       return recorded;
     } catch (const json::exception&) {
       if (!whole) break;  // the run was killed as it wrote it

@@ -24,6 +24,8 @@ struct RecordedCall {
   std::int64_t number = 0, step = 0;
   oracle::operations::Call call;
   std::string where, module, phase;
+  std::string line;    // as it was read
+  BlockPlaces blocks;  // that it names
 };
 
 /// The claims of a profile's document: {"claims": {"sqrt/float32/ulps": {"value": 1, "evidence": "…"}}}. Throws

@@ -1,4 +1,5 @@
-// A judged recording of operations for a terminal, and as a document.
+// A judged recording of operations for a terminal, and as a document. Defined in operations_text.cpp,
+// operations_json.cpp.
 #pragma once
 
 #include <string>
@@ -7,15 +8,18 @@
 
 namespace tally {
 
+/// What was written beside the recording; empty where nothing was.
+struct OperationFiles {
+  std::string page, script;
+};
+
 /// The verdict first, then what is wrong and where, then how much was judged.
-std::string operations_text(const JudgedRecording& judged, const std::string& folder);
+std::string operations_text(const JudgedRecording& judged, const std::string& folder, const OperationFiles& files = {});
+/// One operation: all of its results with their worst elements.
+std::string operation_text(const JudgedOperation& operation, const std::string& script = "");
 
-/// One JSON document.
+/// One JSON document each.
 std::string operations_json(const JudgedRecording& judged);
-
-/// "element [3, 5]: found 0.1, expected 0.2 ± 1e-08 (r = 12); 3 of 40 elements"
-std::string wrong_text(const JudgedResult& result);
-/// "aten.addmm.default, forward at train.py:17, module h.0"
-std::string place_text(const OperationPlace& place);
+std::string operation_json(const JudgedOperation& operation);
 
 }  // namespace tally

@@ -15,8 +15,16 @@ namespace tally {
 struct RecordingHeader {
   std::string framework, profile;  // "1.13.0", "pytorch-cpu-1.13"
   std::vector<std::string> devices;
+  std::int64_t threads = 0;              // of PyTorch's own; 0: not said
   double share = 1;                      // of the operations that were drawn
   std::map<std::string, double> claims;  // of the profile, by "operation/format/claim"
+};
+
+/// An element of a result, beside what it is held to.
+struct JudgedElement {
+  std::vector<std::int64_t> place;
+  double found = 0, expected = 0, allowed = 0;
+  double r = 0;  // |found - expected| / allowed
 };
 
 /// How one result of an operation stands.
@@ -30,9 +38,10 @@ struct JudgedResult {
   bool vacuous = false;       // the bounds add up to at least as much as the values
   double spread = 0;          // the root mean square of errors by their deviations, where at least 16 are known
   bool imprecise = false;     // inside of every bound, with errors larger than independent roundings leave
-  // Of the first wrong element:
-  std::vector<std::int64_t> place;
-  double found = 0, expected = 0, allowed = 0;
+  std::vector<JudgedElement> elements_worst;  // the largest r first, most_elements at most; wrong ones before all
+  std::int64_t block = -1, at = 0;            // where the first of them lies: element `at` of a block of the recording
+
+  static constexpr std::size_t most_elements = 8;
 
   bool fails() const { return wrong > 0 || imprecise; }
 };
@@ -68,9 +77,15 @@ struct OperationCounts {
   OperationPlace at;  // of the worst
 };
 
-struct FailedOperation {
+/// Where a block of the recording begins in bits.bin, in bytes.
+using BlockPlaces = std::map<std::int64_t, std::uint64_t>;
+
+/// One operation with what it takes to run it again.
+struct JudgedOperation {
   OperationPlace place;
   JudgedCall judged;
+  std::string line;    // of operations.jsonl
+  BlockPlaces blocks;  // that the line names
 };
 
 /// Operations that are not judged for the same reason.
@@ -81,9 +96,11 @@ struct NotJudgedOperations {
 
 struct JudgedRecording {
   RecordingHeader header;
+  std::string profile;                   // that it was held to
+  std::map<std::string, double> claims;  // of that profile
   OperationCounts all;
   std::map<std::string, OperationCounts> by_operation, by_module, by_phase;
-  std::vector<FailedOperation> failures;  // the first in the program's order, most_failures at most
+  std::vector<JudgedOperation> failures;  // the first in the program's order, most_failures at most
   std::map<std::string, NotJudgedOperations> not_judged;
   std::optional<OperationPlace> first_non_finite;  // made of finite inputs
   std::vector<std::string> unseen;

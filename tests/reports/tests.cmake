@@ -1,7 +1,7 @@
 # Reports of hand-made results, and the tests that look at them as files and in a browser.
 set(samples ${CMAKE_CURRENT_LIST_DIR}/samples)
 add_library(report_samples OBJECT ${samples}/passing.cpp ${samples}/failing.cpp ${samples}/captures.cpp ${samples}/varied.cpp
-  ${samples}/study.cpp)
+  ${samples}/operations.cpp ${samples}/study.cpp)
 target_link_libraries(report_samples PUBLIC tally_base)
 add_executable(write_samples ${samples}/write_samples.cpp)
 target_link_libraries(write_samples PRIVATE report_samples tally_records tally_reports)
