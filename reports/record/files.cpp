@@ -37,11 +37,12 @@ std::string head_of(const std::filesystem::path& file) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// The first key of results, of a run's facts, alone and over processes, of a study: keys are sorted.
+/// The first key of results, of a run's facts, alone and over processes, of a study, of judged operations: keys are
+/// sorted.
 bool is_json(std::string_view head) {
   if (!head.starts_with("{")) return false;
   head.remove_prefix(std::min(head.size(), head.find_first_not_of(" \n", 1)));
-  constexpr std::array keys{"\"campaign\":", "\"command\":", "\"across\":", "\"answer\":"};
+  constexpr std::array keys{"\"campaign\":", "\"command\":", "\"across\":", "\"answer\":", "\"all\": {\"elements\":"};
   return std::any_of(keys.begin(), keys.end(), [head](const char* key) { return head.starts_with(key); });
 }
 
@@ -85,6 +86,7 @@ bool may_be_replaced(const std::filesystem::path& file) {
   const std::string head = head_of(file), ending = file.extension().string();
   if (ending == ".json") return is_json(head) || ends_as_check(file);
   if (ending == ".html") return has(head, "<title>Tally: ");
+  if (ending == ".py") return head.starts_with("# Tally: repeats operation ");
   if (ending == ".xml") return has(head, "<testsuites name=\"tally\">");
   return ending == ".md" && is_markdown(head);
 }

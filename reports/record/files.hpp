@@ -18,7 +18,7 @@ class NotWritten : public std::runtime_error {
 
 // Whether a file is one that Tally writes, by its name and how it begins.
 
-/// Results, run facts, studies and judged captures, pages, JUnit and Markdown. What is not there, or empty, is nobody's and may be
+/// Results, run facts, studies, judged captures and operations, pages, scripts, JUnit and Markdown. What is not there, or empty, is nobody's and may be
 /// written.
 bool may_be_replaced(const std::filesystem::path& file);
 /// An exact answer, or nothing.

@@ -5,10 +5,14 @@
 
 #include "reports/capture/page.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/operations/operations_page.hpp"
+#include "reports/operations/operations_text.hpp"
+#include "reports/operations/repeat_script.hpp"
 #include "reports/record/files.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
 #include "tests/reports/samples/captures.hpp"
+#include "tests/reports/samples/operations.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::recognise_test {
@@ -42,6 +46,11 @@ TEST_F(Recognise, WhatTallyWritesWhateverCameOut) {
     EXPECT_TRUE(replaceable("check.json", to_json(capture))) << name;
     EXPECT_TRUE(replaceable("report.html", capture_html(capture, ""))) << name;
   }
+  for (const auto& [name, judged] : samples::all_operations()) {
+    EXPECT_TRUE(replaceable("operations.json", operations_json(judged))) << name;
+    EXPECT_TRUE(replaceable("operations.html", operations_html(judged, "out"))) << name;
+  }
+  EXPECT_TRUE(replaceable("repeat_operation_16.py", repeat_script(samples::wrong_product(), {}, "bits.bin")));
   EXPECT_TRUE(replaceable("summary.md", comparison_markdown(Comparison{})));
   EXPECT_TRUE(replaceable("run.json", "{\n \"command\": [\n"));
   EXPECT_TRUE(replaceable("results.json", to_json(samples::passing()).substr(0, 200))) << "cut off, and still Tally's";
@@ -54,6 +63,8 @@ TEST_F(Recognise, NothingThatSomebodyElseWrote) {
   EXPECT_FALSE(replaceable("check.json", "{\"tally_check\": 1, \"verdict\": \"pass\", \"mine\": 2}\n"));
   EXPECT_FALSE(replaceable("report.html", "<!DOCTYPE html><title>Thesis</title>"));
   EXPECT_FALSE(replaceable("junit.xml", "<testsuites name=\"pytest\">"));
+  EXPECT_FALSE(replaceable("operations.json", "{\n \"all\": {\"mine\": 1}\n}\n"));
+  EXPECT_FALSE(replaceable("repeat_operation_16.py", "# Tally of mine\n"));
   EXPECT_FALSE(replaceable("summary.md", "## Summary\n\nMy notes."));
   EXPECT_FALSE(replaceable("summary.txt", "## Summary"));
 }

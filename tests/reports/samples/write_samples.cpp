@@ -4,10 +4,12 @@
 #include <iostream>
 
 #include "reports/capture/page.hpp"
+#include "reports/operations/operations_page.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
 #include "reports/vary/vary_page.hpp"
 #include "tests/reports/samples/captures.hpp"
+#include "tests/reports/samples/operations.hpp"
 #include "tests/reports/samples/samples.hpp"
 #include "tests/reports/samples/varied.hpp"
 
@@ -52,6 +54,11 @@ int main(int count, char** words) {
     const auto folder = std::filesystem::path(words[1]) / name;
     std::filesystem::create_directories(folder);
     tally::write_atomically((folder / "report.html").string(), tally::vary_html(loop));
+  }
+  for (const auto& [name, judged] : tally::samples::all_operations()) {
+    const auto folder = std::filesystem::path(words[1]) / name;
+    std::filesystem::create_directories(folder);
+    tally::write_atomically((folder / "report.html").string(), tally::operations_html(judged, "out/run", "repeat.py"));
   }
   write_compared(std::filesystem::path(words[1]) / "compared");
   for (const tally::Study& study : {tally::samples::study(), tally::samples::hostile_study()})
