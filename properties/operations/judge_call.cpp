@@ -22,7 +22,6 @@ using oracle::operations::View;
 constexpr std::int64_t part_size = 1 << 16;
 constexpr double largest_whole = 0x1p53;
 constexpr std::int64_t fewest_with_spread = 16;
-constexpr double most_spread = 2;  // times what independent roundings leave
 
 /// v rounded once into an element's format; 16 bits through fp32, in which their operations compute.
 double stored(Element element, double v) {
@@ -55,7 +54,7 @@ class Judge {
     result_.vacuous = errors_ > 0 && errors_ >= values_;
     if (drawn_ >= fewest_with_spread) {
       result_.spread = std::sqrt(squares_ / static_cast<double>(drawn_));
-      result_.imprecise = result_.wrong == 0 && result_.spread > most_spread;
+      result_.imprecise = result_.wrong == 0 && result_.is_less_precise();
     }
     if (!result_.elements_worst.empty()) {
       const std::vector<std::int64_t>& place = result_.elements_worst.front().place;

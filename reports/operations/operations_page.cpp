@@ -71,7 +71,7 @@ void header(Markup& page, const JudgedRecording& judged, const std::string& fold
                    "Held to the standard profile, as nothing is known of " + judged.header.profile +
                        ": what fails by so little may be less precise by design.");
     counts(page, judged);
-    for (const std::string& open : open_ends(judged)) page.element("p", {{"class", "warn"}}, open + ".");
+    for (const std::string& open : open_ends(judged)) page.element("p", {{"class", "warn"}}, "Note: " + open + ".");
     page.element("p", {{"class", "muted"}},
                  folder + ", PyTorch " + judged.header.framework + ", " +
                      counted(static_cast<std::uint64_t>(judged.all.elements), "element") + " judged");

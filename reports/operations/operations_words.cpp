@@ -84,9 +84,9 @@ std::string nine_digits(double value) {
 std::string fault_of(const JudgedCall& judged) {
   const JudgedResult* result = first_failing(judged);
   if (result == nullptr) return "";
-  if (result->imprecise)
+  if (result->imprecise || result->is_less_precise())
     return std::string("computes less precisely than ") + (result->format == "float64" ? "float64" : "float32") +
-           " does";
+           " does" + (result->wrong > 0 ? ", and leaves values outside of their bounds" : "");
   const JudgedElement worst = result->elements_worst.empty() ? JudgedElement{} : result->elements_worst.front();
   if (!std::isfinite(worst.found) && std::isfinite(worst.expected))
     return "leaves infinities or NaN where there are numbers";
@@ -105,8 +105,11 @@ std::string wrong_text(const JudgedResult& result) {
                      nine_digits(worst.found) + ", expected " + nine_digits(worst.expected);
   if (worst.allowed > 0)
     text += " \u00B1 " + significant(worst.allowed) + " (" + significant(worst.r) + " times what is allowed)";
-  return text + "; " + grouped(static_cast<std::uint64_t>(result.wrong)) + " of " + elements +
-         (result.wrong == 1 ? " is wrong" : " are wrong");
+  text += "; " + grouped(static_cast<std::uint64_t>(result.wrong)) + " of " + elements +
+          (result.wrong == 1 ? " is wrong" : " are wrong");
+  if (result.is_less_precise())
+    text += ", errors of the others are " + significant(result.spread) + " times what roundings leave";
+  return text;
 }
 
 std::pair<std::string, std::string> verdict_of(const JudgedRecording& judged) {

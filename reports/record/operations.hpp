@@ -43,7 +43,11 @@ struct JudgedResult {
 
   static constexpr std::size_t most_elements = 8;
 
+  static constexpr double most_spread = 2;  // times what independent roundings leave
+
   bool fails() const { return wrong > 0 || imprecise; }
+  /// With errors that all together are too large, wrong elements aside.
+  bool is_less_precise() const { return spread > most_spread; }
 };
 
 struct JudgedCall {

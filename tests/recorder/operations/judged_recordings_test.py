@@ -16,7 +16,7 @@ import recorder_path  # noqa: E402, F401
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from recordings import Recorded  # noqa: E402
+from recordings import Recorded, Recording  # noqa: E402
 from tally_recorder.operations import Operations  # noqa: E402
 
 TALLY = os.environ.get("TALLY", "tally")
@@ -66,9 +66,9 @@ def of_every_kind():
 
 
 class Judged(Recorded):
-    def recorded(self, run, model=None):
-        folder = os.path.join(self.folder, "run")
-        with Operations(folder, model):
+    def recorded(self, run, name="run"):
+        folder = os.path.join(self.folder, name)
+        with Operations(folder):
             run()
         return folder
 
@@ -145,6 +145,25 @@ class Judged(Recorded):
         number = re.search(r"operation (\d+), aten.gelu", said)[1]
         found, recorded, *_, verdict = REPEATED.match(self.repeated(os.path.join(folder, f"repeat_operation_{number}.py"))).groups()
         self.assertEqual((found, verdict), (recorded, "wrong again"))
+
+    def test_sums_of_shortened_factors_are_less_precise(self):
+        def run():
+            torch.manual_seed(0)
+            with torch.no_grad():
+                torch.mm(torch.randn(32, 256), torch.randn(256, 32))
+        for low, fault in ((7, "computes less precisely than float32 does"), (15, "and leaves values outside of their bounds")):
+            folder = self.recorded(run, f"low {low}")
+            line, = (each for each in self.lines(folder) if each.get("op") == "aten.mm.default")
+            found = Recording(folder)
+            a, b = (found.tensor(line["args"][name]).view(torch.int32) >> low << low for name in ("self", "mat2"))
+            with open(os.path.join(folder, "bits.bin"), "r+b") as file:
+                file.seek(found.blocks[line["out"][0]["b"]]["at"])
+                file.write(torch.mm(a.view(torch.float32), b.view(torch.float32)).numpy().tobytes())
+            code, said, _ = self.tally(folder)
+            self.assertEqual((code, said.split("\n")[0].endswith(fault)), (1, True), said)
+            self.assertEqual("errors are" in said, low == 7)
+            said = self.repeated(os.path.join(folder, f"repeat_operation_{line['i']}.py"))
+            self.assertIn("inside of its bound" if low == 7 else "right here", said)
 
     def test_one_operation_alone(self):
         folder = self.recorded(train)

@@ -72,7 +72,7 @@ TEST(OperationsPage, RunsNothingThatANameHolds) {
   EXPECT_FALSE(has(page, "<b>"));
   EXPECT_FALSE(has(page, "<i>"));
   EXPECT_FALSE(has(page, "\x1b"));
-  EXPECT_TRUE(has(page, "the run was killed"));
+  EXPECT_TRUE(has(page, "Note: the recording has no end: the run was killed"));
   EXPECT_TRUE(has(page, "a share of 0.25 was recorded: 40 of 40 operations"));
 }
 

@@ -82,6 +82,11 @@ TEST(OperationsText, ShortensPathsNamesAndLists) {
 TEST(OperationsText, TellsFaultsApart) {
   JudgedOperation operation = samples::wrong_product();
   JudgedElement& worst = operation.judged.results.front().elements_worst.front();
+  operation.judged.results.front().spread = 25;
+  EXPECT_EQ(fault_of(operation.judged),
+            "computes less precisely than float32 does, and leaves values outside of their bounds");
+  EXPECT_TRUE(has(wrong_text(operation.judged.results.front()), "are wrong, errors of the others are 25 times what"));
+  operation.judged.results.front().spread = 2;
   worst.allowed = 0;
   EXPECT_EQ(fault_of(operation.judged), "leaves other values than the only right ones");
   worst.found = std::numeric_limits<double>::quiet_NaN();
