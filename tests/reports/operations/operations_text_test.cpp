@@ -102,6 +102,7 @@ TEST(OperationsDocument, HoldsWhatThePageShows) {
             nlohmann::json::parse("[1, 2]"));
   EXPECT_EQ(all.at("failures").at(1).at("fault"), "computes less precisely than float32 does");
   EXPECT_EQ(all.at("not_judged").at(0).at("first").at("number"), 7);
+  EXPECT_TRUE(all.at("not_judged").at(0).at("next").get<std::string>().starts_with("a custom operation"));
   EXPECT_EQ(all.at("first_non_finite").at("operation"), "aten.log.default");
   EXPECT_EQ(nlohmann::json::parse(operations_json(samples::hostile_operations())).at("ended"), false);
   const nlohmann::json one = nlohmann::json::parse(operation_json(samples::imprecise_product()));

@@ -51,6 +51,9 @@ TEST(RepeatScript, FindsTheElementInWhicheverResultHasIt) {
   EXPECT_EQ(element_with(other + ", " + tensor, ""), "result[1][1, 2]");
   EXPECT_EQ(element_with("[" + other + ", " + tensor + "]", ""), "result[1][1, 2]");
   EXPECT_EQ(element_with(turned, ""), "result[2, 1]");
+  operation.judged.results.front().at = 10;
+  EXPECT_EQ(element_with(turned, ""), "result[1, 1]");
+  operation.judged.results.front().at = 11;
   EXPECT_EQ(element_with("null", "\"self\": " + tensor), "self[1, 2]");
   EXPECT_EQ(element_with("null", "\"out\": [" + other + ", " + tensor + "]"), "given[\"out\"][1][1, 2]");
   EXPECT_EQ(element_with(R"({"b": 3, "d": "float32", "o": 11, "s": [], "r": []})", ""), "result[()]");
