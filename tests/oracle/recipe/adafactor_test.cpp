@@ -297,6 +297,23 @@ TEST(Adafactor, KeepsItsBoundOverSeveralUncertainSteps) {
   }
 }
 
+/// The mean of two rows may be below eps1, which then takes its place, or a fifth above.
+TEST(Adafactor, KeepsItsBoundWhereTheMeanOfRowsMayBeBelowEps1) {
+  constexpr float eps1 = 0x1p-23f;
+  Subject s(Dtype::fp32, 1);
+  const Setting at{0};
+  const Matrix<float> g = Matrix<float>::Constant(2, 1, 0.01f), p = Matrix<float>::Zero(2, 1);
+  State known{{Matrix<float>::Constant(2, 1, eps1), Matrix<float>::Ones(1, 1), {}}, p}, own = known;
+  own.kept[0](1) = 1.375f * eps1, own.kept[1](0) = 0.8125f;
+  std::vector<Expected> after = exactly(known.kept);
+  for (std::size_t i = 0; i < 2; ++i) after[i].e = (own.kept[i] - known.kept[i]).cwiseAbs().cast<double>();
+  own.p = -1e-3f * at.rate * update(s, own, g, at);  // RMS(p) is below eps2, and RMS(u) below 1
+
+  Worst parameter;
+  parameter.hold(Bounds().parameter(at, emulation::exactly(g), after, emulation::exactly(p)), own.p);
+  parameter.expect_sound("adafactor, a mean around eps1");
+}
+
 TEST(Adafactor, PredictsTheBitsThatNoSumGoesInto) {
   Claims claims;
   claims.kernels["adafactor"].as_written = true;

@@ -29,6 +29,8 @@ TEST(SharedAddends, GrowWithWhatRecursInBothFactors) {
   EXPECT_EQ(shared_addends(ones, differing, 0x1p-24), 8);
   EXPECT_EQ(shared_addends(differing.transpose(), differing, 0x1p-24), 1);
   EXPECT_EQ(shared_addends(ones, Matrix<double>::Ones(3, 5), 0x1p-24), 40);
+  EXPECT_EQ(shared_addends(Matrix<double>::Ones(2, 3), differing, 0x1p-24), 2);  // two rows may be alike, one alone not
+  EXPECT_EQ(shared_addends(Matrix<double>::Ones(1, 3), differing, 0x1p-24), 1);
   EXPECT_EQ(shared_addends_of_columns(ones, 0x1p-24), 3);
 }
 

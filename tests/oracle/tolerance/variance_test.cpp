@@ -189,6 +189,15 @@ TEST(Variance, HoldsEveryAlgorithmInEveryOrder) {
   table.expect_sound();
 }
 
+/// Every step is by (n / 2 + 1) / n of the smallest number, which is rounded to all of it.
+TEST(Variance, HoldsAMeanWhoseStepsAllUnderflow) {
+  Vector x;
+  for (int n = 1; n < 100; ++n) x.push_back((n + n / 2) * 0x1p-149);
+  Worst worst;
+  worst.hold(expected("batch_norm", claims_of("welford", false), Dtype::fp32, column(x)).mean, one(99 * 0x1p-149));
+  worst.expect_sound("mean of subnormal values");
+}
+
 TEST(Variance, HoldsDeclaredHeights) {
   Table table("heights of trees");
   for (const Algorithm& algorithm : algorithms) {

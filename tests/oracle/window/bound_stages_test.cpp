@@ -170,6 +170,23 @@ TEST(BoundStages, HoldTheRateOfEverySchedule) {
   }
 }
 
+/// A linear rise multiplies first: from which step on the product may overflow in fp32, or in binary64.
+TEST(BoundStages, LeaveARateOpenWhoseProductMayOverflow) {
+  const auto rate_of = [](const char* base, std::int64_t t) {
+    const Choice cosine{"warmup_cosine",
+                        {{"base", Decimal{base}},
+                         {"warmup", std::int64_t{1} << 30},
+                         {"total", std::int64_t{1} << 31},
+                         {"floor", Decimal{"0"}}}};
+    return step_rate(cosine, t);
+  };
+  const char* const power = "85070591730234615865843651857942052864";  // 2^126
+  EXPECT_LT(rate_of(power, 0).in_fp32, infinite);
+  EXPECT_EQ(rate_of(power, 1).in_fp32, infinite);
+  EXPECT_LT(rate_of("1e300", 89884655).margin, infinite);  // 2^1023 is 89884656.7 times 1e300
+  EXPECT_EQ(rate_of("1e300", 89884656).margin, infinite);
+}
+
 TEST(BoundStages, KeepAPowerOfTwoScaleExact) {
   const Choice dynamic{"dynamic",
                        {{"initial", Decimal{"65536"}},
