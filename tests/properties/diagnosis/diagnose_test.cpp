@@ -115,9 +115,25 @@ TEST(Diagnose, AWrongSuspectDoesNotWinOnCrossedPairsOfOneTensor) {
   EXPECT_EQ(likeliest("overflow-not-cleared"), "overflow-not-cleared");
 }
 
-/// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
-/// good. A drawn case may show a bug in a way that no formula tells: four in five must be recognised, nineteen in
-/// twenty found where they entered.
+/// Drawn cases show these in a way that their suspect's formula does not tell, or another tells better.
+const std::set<std::string> told_otherwise{"average-is-a-sum",
+                                           "bias-gradient-reversed",
+                                           "clip-coefficient-not-capped",
+                                           "clip-epsilon-dropped",
+                                           "denominator-skipped-branch",
+                                           "frozen-bn-uses-batch",
+                                           "k-by-modulo-while-it-changes",
+                                           "norm-in-half",
+                                           "overflow-seen-by-one-rank",
+                                           "rate-steps-by-ranks",
+                                           "recompute-draws-again",
+                                           "reduced-in-the-first-micro-batch",
+                                           "running-stats-not-run",
+                                           "stages-skip-apart",
+                                           "stale-narrow-gradients-reduced",
+                                           "state-advances-on-skip"};
+
+/// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as good.
 TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
   std::vector<std::string> known;
   for (const Fault* fault : faults())
@@ -126,23 +142,20 @@ TEST(Diagnose, FaultsThatHaveASuspectLookLikeIt) {
   options.processes = 1;
   options.smallest_caught = false;
 
-  std::size_t recognised = 0, placed = 0;
-  std::string others;
-  const auto records = run_faults(known, options);
-  for (const FaultRecord& record : records) {
-    bool found = false;
-    for (const Suspicion& s : record.suspects) {
+  std::set<std::string> otherwise;
+  std::string messages;
+  for (const FaultRecord& record : run_faults(known, options)) {
+    const std::string& own = bug_of(*find_fault(record.name))->name;
+    const bool found = std::ranges::any_of(record.suspects, [&](const Suspicion& s) {
       const Suspicion& first = record.suspects.front();
-      const bool as_good = s.share == first.share && s.parameters == first.parameters;
-      found = found || (as_good && bug_of(*find_fault(record.name))->name == s.name);
-    }
-    recognised += found;
-    placed += record.right_stage;
-    if (!found || !record.right_stage) others += record.name + ": " + record.message + "\n";
+      return s.name == own && s.share == first.share && s.parameters == first.parameters;
+    });
+    if (!found) otherwise.insert(record.name);
+    EXPECT_TRUE(record.right_stage) << record.name << ": " << record.message;
+    if (!found) messages += record.name + ": " + record.message + "\n";
   }
-  EXPECT_FALSE(records.empty());
-  EXPECT_GE(recognised * 5, records.size() * 4) << others;
-  EXPECT_GE(placed * 20, records.size() * 19) << others;
+  EXPECT_FALSE(known.empty());
+  EXPECT_EQ(otherwise, told_otherwise) << messages;
 }
 
 TEST(Diagnose, AForgottenPieceOfACheckpointLooksLikeIt) {

@@ -62,6 +62,16 @@ TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
   expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
 }
 
+/// Every value that a number is easily taken for.
+TEST(UnlistedBugs, ANumberThatWasMadeOfTheRightOneIsNamedWithHow) {
+  const std::map<std::string, const char*> others{{"0.84 (1 - lambda)", "0.84"}, {"0.0256 (its square)", "0.0256"},
+                                                  {"0.4 (its root)", "0.4"},     {"6.25 (its inverse)", "6.25"},
+                                                  {"0.08 (half)", "0.08"},       {"1 (one)", "1"}};
+  for (const auto& [said, taken] : others)
+    expect_option("weight_decay", "decoupled", &Recipe::weight_decay, {{"lambda", Decimal{"0.16"}}}, "lambda",
+                  Decimal{taken}, said);
+}
+
 TEST(UnlistedBugs, AWholeNumberThatIsLeftOutIsNamed) {
   Case c = mlp(7);
   c.model.tokens = true;
@@ -166,6 +176,23 @@ TEST(UnlistedBugs, ATailThatIsNeverWrittenIsNamedWithItsPlace) {
   });
 
   EXPECT_NE(said.find("elements from 500 on are zero"), std::string::npos) << said;
+}
+
+/// What stands there is what the micro-batch before left, if need be the last one of the window before.
+TEST(UnlistedBugs, ATailThatHoldsWhatWasThereBeforeIsNamed) {
+  Case c = mlp(3);
+  c.windows.assign(2, {2, 2});
+  c = redrawn(c);
+  const Trace trace = run(c);
+  for (const auto& [at, before] : {std::pair("w1/m1", "w1/m0"), std::pair("w1/m0", "w0/m1")}) {
+    const std::string tensor = "/backward/d.fc1.weight";
+    const Trace wrong = changed(trace, at + tensor, [&](Tensor& t) {
+      for (std::size_t i = 300; i < t.elements(); ++i) t.set(i, trace.find(before + tensor)->value(i));
+      return true;
+    });
+    const std::string said = first_sentence(diagnose(c, wrong, local_lens(c, wrong)));
+    EXPECT_NE(said.find("from 300 on hold what was there before"), std::string::npos) << at << ": " << said;
+  }
 }
 
 TEST(UnlistedBugs, NumbersInEachOthersPlacesAreNamed) {
