@@ -2,6 +2,7 @@
 #include "kernels/trace/tap_name.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/sharding.hpp"
+#include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally::pipeline_test {
@@ -62,6 +63,15 @@ TEST(PipelinesUnderTheLenses, NameTheStageOfADamagedTap) {
         "w0/m1/forward/fc2.y", "w0/p1/overflow_check/found", "w0/p2/agree/found", "w0/p1/norm/part", "w0/p2/norm/norm",
         "w1/p1/clip/coefficient", "w1/optimizer/fc2.weight"})
     EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
+TEST(PipelinesUnderTheLenses, HoldNoDecisionOfAStageWithABufferThatIsNotTapped) {
+  const Case c = staged("1f1b");
+  const Trace whole = run(c);
+  const Trace part = changed(whole, "w0/overflow_check/in.buffer.fc2.weight", [](Tensor&) { return false; });
+  ASSERT_EQ(part.taps().size() + 1, whole.taps().size());
+
+  for (const TensorCheck& check : checks_of(c, part)) EXPECT_NE(check.status, Status::fail) << check.tap;
 }
 
 TEST(PipelinesUnderTheLenses, PassOnEveryRank) {
