@@ -181,5 +181,16 @@ TEST(NamedBugs, ASumOverRanksOfTheLastOrTheFirstMicroBatch) {
   EXPECT_TRUE(of_first.contains("reduced-in-the-first-micro-batch")) << listed(of_first);
 }
 
+TEST(NamedBugs, AScheduleThatStepsOnceForEveryRank) {
+  const Case c = three::three_ranks();
+  const Trace trace = run(c);
+  const Trace wrong = with(trace, "schedule", "step", [&](const TapName& at, Tensor& step) {
+    step.set(0, tap(trace, at, "in.step").value(0) + 3);
+  });
+  const RanksOfTrace ranks(c, wrong);
+
+  expect_named("rate-steps-by-ranks", ranks.parts[0], ranks.traces[0]);
+}
+
 }  // namespace
 }  // namespace tally::named_bugs_test
