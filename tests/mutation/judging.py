@@ -31,6 +31,7 @@ FAULTS = (  # of every stage
 TESTED_AS = {"properties/lenses": "properties/judge"}
 SUITE = re.compile(r"^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\((\w+),", re.MULTILINE)
 RUNS = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
+FAILED = re.compile(r"^\[  FAILED  \] ([^\s,]+)", re.MULTILINE)  # tests that are skipped behind it say RUN too
 
 
 def reaches(program, path):
@@ -105,12 +106,12 @@ class Judges:
         code, output = run_limited([program, "--gtest_fail_fast", f"--gtest_filter={':'.join(tests)}"], folder, limit)
         if code == 0:
             return None
-        last = (RUNS.findall(output) or [""])[-1]
+        last, failed = (RUNS.findall(output) or [""])[-1], (FAILED.findall(output) or [""])[0]
         if code is None:
             return {"by": "timeout", "law": f"{name}_tests", "stage": "", "class": f"no end within {limit:.0f} s"}
         if code < 0:
             return {"by": "crash", "law": last, "stage": "", "class": signal.Signals(-code).name}
-        return {"by": "unit test", "law": last, "stage": f"{name}_tests", "class": ""}
+        return {"by": "unit test", "law": failed, "stage": f"{name}_tests", "class": ""}
 
     def _faults(self, program, folder):
         """Of each fault: whether a law caught it, at its own stage, and whether the first suspect is its name."""

@@ -12,11 +12,17 @@ import os, sys
 asked = next((word.split("=", 1)[1] for word in sys.argv if word.startswith("--gtest_filter=")), "")
 with open("asked", "a") as file:
     file.write(os.path.basename(sys.argv[0]) + " " + (asked or " ".join(sys.argv[1:2])) + "\\n")
+failed = False
 for test in asked.split(":"):
     print("[ RUN      ] " + test)
+    if failed:
+        print("[  SKIPPED ] " + test + " (0 ms)")
     if test == "%(fails)s":
-        print("[  FAILED  ] " + test)
         %(ends)s
+        print("[  FAILED  ] " + test + ", where GetParam() = 4 (0 ms)")
+        failed = True
+if failed:
+    sys.exit(1)
 if sys.argv[1] == "faults":
     print('{\\n"faults": [{"name": "mean-of-means", "caught": true, "right_stage": true, "right_suspect": %(named)s}]\\n}')
 """
@@ -38,7 +44,7 @@ class Killers(unittest.TestCase):
         self.judges.campaign.seconds = {("*", 0): 1}
         self.judges.found = {"mean-of-means": (True, True, True)}
 
-    def killed(self, fails, ends="sys.exit(1)", named="true", unchanged=()):
+    def killed(self, fails, ends="", named="true", unchanged=()):
         """What killed a change of a layer, and what each program was asked to run."""
         def link(target="tally"):
             if target in unchanged:
@@ -70,6 +76,11 @@ class Killers(unittest.TestCase):
 
         self.assertEqual((found["by"], found["law"], found["stage"]), ("unit test", "Token.Reads", "oracle_tests"))
         self.assertEqual(len(asked), 2)
+
+    def test_tests_that_are_skipped_behind_it_are_not_named(self):
+        found, _ = self.killed("Gelu.Bends")
+
+        self.assertEqual((found["by"], found["law"]), ("unit test", "Gelu.Bends"))
 
     def test_a_crash_kills_at_the_test_that_ran(self):
         found, _ = self.killed("Nets/Gelu.Holds/0", "sys.stdout.flush(); os.abort()")
