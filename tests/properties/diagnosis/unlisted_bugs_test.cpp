@@ -62,7 +62,7 @@ TEST(UnlistedBugs, AnOptionOfDecayOrClipThatIsHardCodedIsNamedWithItsValue) {
   expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
 }
 
-/// Every value that a number is easily taken for.
+/// Values that a number is easily taken for.
 TEST(UnlistedBugs, ANumberThatWasMadeOfTheRightOneIsNamedWithHow) {
   const std::map<std::string, const char*> others{{"0.84 (1 - lambda)", "0.84"}, {"0.0256 (its square)", "0.0256"},
                                                   {"0.4 (its root)", "0.4"},     {"6.25 (its inverse)", "6.25"},
