@@ -150,6 +150,7 @@ class Worker {
     part.e[at] = stored.e;
     const double roundings = std::sqrt(static_cast<double>(of_.k) / 3) * cost_.u;
     double deviation = roundings * (std::fabs(of_.alpha) * std::max(std::sqrt(squares), largest) + std::fabs(v));
+    deviation += flushed;  // instructions of dot products may flush each product
     if (is_half(element_)) deviation += (storage.u() * std::fabs(v) + storage.underflow()) / std::sqrt(3.0);
     if (drawn) part.s[at] = deviation;  // others are chosen by their errors
   }

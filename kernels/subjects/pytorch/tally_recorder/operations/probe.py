@@ -106,7 +106,8 @@ def losses(dtype, count):
         for scale in (0.1, 1.0, 3.0):
             for reduction in ("mean", "sum", "none"):
                 with_gradients(lambda x, r=reduction: F.cross_entropy(x, labels, reduction=r), rows(dtype, n, 101, scale=scale))
-        with_gradients(F.mse_loss, rows(dtype, n, 65), rows(dtype, n, 65))
+        for width in (1, 2, 65):
+            with_gradients(F.mse_loss, rows(dtype, n, width), rows(dtype, n, width))
 
 
 def softmaxes(dtype, count):
