@@ -29,6 +29,10 @@ struct Attention {
     if (q.dim() != 4) throw NotJudged("attention of other than four dimensions");
     batches = q.size(0), heads = q.size(1), groups = k.size(1), queries = q.size(2), keys = k.size(2),
     features = q.size(3), features_v = v.size(3);
+    const Sizes rows{batches, groups, keys};
+    if (k.dim() != 4 || v.dim() != 4 || k.size(3) != features || Sizes(k.sizes.begin(), k.sizes.end() - 1) != rows ||
+        Sizes(v.sizes.begin(), v.sizes.end() - 1) != rows)
+      throw NotJudged("attention over tensors that do not fit");
     if (groups == 0 || heads % groups != 0) throw NotJudged("heads that do not share their keys evenly");
     scale = call.has("scale") ? call.number("scale") : 1 / std::sqrt(static_cast<double>(features));
     if (mask) mask = mask->expanded({batches, heads, queries, keys});
@@ -78,30 +82,34 @@ struct Row {
   double largest = -infinite, sum = 0, relative = 0;
 };
 
+/// Whether e^t is below the normal range however far t is off: what it may be there is counted apart.
+bool vanishes(double t, double off) { return t + off < std::log(least_normal); }
+
 Row weights_of(const Attention& of, const Attention::Scores& scores) {
   Row row;
   const double u = fp32().u();
   const auto n = static_cast<double>(scores.s.size());
-  double least = infinite, shift = 0;
-  for (std::size_t j = 0; j < scores.s.size(); ++j) {
-    row.largest = std::isnan(scores.s[j]) ? NAN : std::max(row.largest, scores.s[j]);
-    if (scores.s[j] > -infinite) {
-      least = std::min(least, scores.s[j]);
-      shift = std::max(shift, scores.e[j]);
-    }
-  }
+  for (const double s : scores.s) row.largest = std::isnan(s) ? NAN : std::max(row.largest, s);
   row.p.resize(scores.s.size());
   row.d.resize(scores.s.size());
   if (!std::isfinite(row.largest)) return row;
   for (std::size_t j = 0; j < row.p.size(); ++j) row.sum += row.p[j] = std::exp(scores.s[j] - row.largest);
-  // Each block may scale what stands before it: blocks of 32 keys at least, one exponential and one product each, whose
-  // argument is a difference of two maxima.
-  const double blocks = std::ceil(n / 32), range = row.largest - least;
-  const double rescaled = blocks * (of.exp + 2 * u) + 2 * u * range;
+  // What is subtracted from all scores of a row cancels, whatever it is off. Each block may scale what stands before it:
+  // blocks of 32 keys at least, one exponential and one product each, whose argument is a difference of two maxima. From a
+  // score over the maximum of its block to that of the row, the arguments of its exponentials add up to t, within the
+  // errors of the score and of what may be the largest.
+  const double blocks = std::ceil(n / 32);
+  double lead = -infinite, shift = 0;
+  for (std::size_t j = 0; j < row.p.size(); ++j) lead = std::max(lead, scores.s[j] - scores.e[j]);
+  for (std::size_t j = 0; j < row.p.size(); ++j)
+    if (scores.s[j] + scores.e[j] >= lead) shift = std::max(shift, scores.e[j]);
   for (std::size_t j = 0; j < row.p.size(); ++j) {
     row.p[j] /= row.sum;
     const double t = scores.s[j] - row.largest;
-    row.d[j] = std::isfinite(t) ? scores.e[j] + shift + u * std::fabs(t) + of.exp + rescaled : 0;
+    row.d[j] = std::isfinite(t)
+                   ? scores.e[j] + u * (std::fabs(t) + scores.e[j] + shift) + of.exp + blocks * (of.exp + 2 * u)
+                   : 0;
+    if (vanishes(t, row.d[j])) row.p[j] = row.d[j] = 0;
     row.relative += row.p[j] * std::expm1(row.d[j]);
   }
   row.relative += gam(n + 3 + blocks, u) * (1 + row.relative) + n * least_normal / row.sum;
@@ -133,13 +141,15 @@ Demand by_heads(const std::string& name, const View& out, std::int64_t heads, F 
 Demands forward(const Call& call, const Profile& profile) {
   const Attention of(call, profile);
   const View out = call.result(0);
+  expect_sizes(out.sizes == Sizes{of.batches, of.heads, of.queries, of.features_v});
   const bool dead_is_zero = true;
   Demands all{by_heads("output", out, of.heads, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
     const std::vector<double> qs = of.matrix(of.q, batch, head), ks = of.matrix(of.k, batch, head),
                               vs = of.matrix(of.v, batch, head);
     const double u = fp32().u();
     for (std::int64_t i = 0; i < of.queries; ++i) {
-      const Row row = weights_of(of, of.scores(qs, ks, batch, head, i));
+      const Attention::Scores scores = of.scores(qs, ks, batch, head, i);
+      const Row row = weights_of(of, scores);
       const double n = static_cast<double>(of.keys), cost = gam(n + 3 + std::ceil(n / 32), u);
       for (std::int64_t f = 0; f < of.features_v; ++f, ++v, ++e) {
         if (!std::isfinite(row.largest)) {
@@ -147,10 +157,11 @@ Demands forward(const Call& call, const Profile& profile) {
           *e = row.largest == -infinite ? infinite : 0;
           continue;
         }
-        double sum = 0, off = 0, size = 0;
+        double sum = 0, off = 0, size = 0, lost = 0;
         for (std::int64_t j = 0; j < of.keys; ++j) {
           const auto at = static_cast<std::size_t>(j);
-          const double x = row.p[at] * vs[static_cast<std::size_t>(j * of.features_v + f)];
+          const double value = vs[static_cast<std::size_t>(j * of.features_v + f)], x = row.p[at] * value;
+          if (!std::isinf(scores.s[at])) lost += 2 * least_normal * (1 + std::fabs(value));
           if (row.p[at] == 0) continue;
           sum += x;
           size += std::fabs(x);
@@ -162,11 +173,12 @@ Demands forward(const Call& call, const Profile& profile) {
                                                 : 0);
         }
         *v = sum;
-        *e = (off + cost * (size + off) + n * least_normal) * inflation;
+        *e = (off + cost * (size + off) + lost) * inflation;
       }
     }
   })};
-  if (call.has_result(1) && call.result(1).count() == of.batches * of.heads * of.queries)
+  if (call.has_result(1)) {
+    expect_sizes(call.result(1).sizes == Sizes{of.batches, of.heads, of.queries});
     all.push_back(by_heads(
         "logsumexp", call.result(1), of.heads, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
           const std::vector<double> qs = of.matrix(of.q, batch, head), ks = of.matrix(of.k, batch, head);
@@ -178,12 +190,12 @@ Demands forward(const Call& call, const Profile& profile) {
             v[i] = row.largest + log;
             e[i] = !std::isfinite(row.largest) ? infinite
                    : row.relative < 1          ? (std::max(std::log1p(row.relative), -std::log1p(-row.relative)) + own +
-                                         *std::max_element(scores.e.begin(), scores.e.end()) +
                                          2 * u * (std::fabs(row.largest) + std::fabs(log))) *
                                             inflation
                                       : infinite;
           }
         }));
+  }
   return all;
 }
 const RegisterOperations forwards{{"_scaled_dot_product_flash_attention_for_cpu"}, forward};
@@ -219,10 +231,12 @@ HeadGradients gradients_of(const Attention& of, std::int64_t batch, std::int64_t
       const auto at = static_cast<std::size_t>(i * of.keys + j);
       const double s = scores.s[static_cast<std::size_t>(j)];
       if (s == -infinite) continue;
-      const double t = s - logs[static_cast<std::size_t>(i)], p = std::exp(t);
-      const double d = scores.e[static_cast<std::size_t>(j)] + u * std::fabs(t) + of.exp;
+      const double t = s - logs[static_cast<std::size_t>(i)];
+      const double d = scores.e[static_cast<std::size_t>(j)] * (1 + u) + u * std::fabs(t) + of.exp;
+      const bool gone = vanishes(t, d);
+      const double p = gone ? 0 : std::exp(t);
       all.p[at] = p;
-      all.p_off[at] = p * std::expm1(d) + least_normal;
+      all.p_off[at] = (gone ? 0 : p * std::expm1(d)) + least_normal;
       double dp = 0, dp_size = 0;
       for (std::int64_t f = 0; f < of.features_v; ++f) {
         const double x =
@@ -248,6 +262,9 @@ Demands backward(const Call& call, const Profile& profile) {
   if (lse.dim() == 3 && lse.size(1) == of.queries && lse.size(2) == of.heads && of.queries != of.heads)
     lse = lse.permuted({0, 2, 1});
   if (lse.count() != of.batches * of.heads * of.queries) throw NotJudged("a logarithm of sums of another size");
+  const Sizes of_out{of.batches, of.heads, of.queries, of.features_v};
+  if (g.sizes != of_out || o.sizes != of_out) throw NotJudged("gradients of another size");
+  expect_sizes(call.result(0).sizes == of.q.sizes);
   // Gradients of 16 bits may be added block by block in that format.
   const bool in_storage = of.stored > 0 && profile.says(call.name, of.q.element, "adds_in_storage");
   const auto gradients = [=](std::int64_t batch, std::int64_t head) {
@@ -288,6 +305,8 @@ Demands backward(const Call& call, const Profile& profile) {
       }));
   const auto of_keys = [=](const std::string& name, const View& out, bool of_values) {
     const std::int64_t width = of_values ? of.features_v : of.features;
+    expect_sizes(out.dim() == 4 && out.size(1) > 0 && of.heads % out.size(1) == 0 &&
+                 out.sizes == Sizes{of.batches, out.size(1), of.keys, width});
     return by_heads(name, out, of.groups, [=](std::int64_t batch, std::int64_t group, double* v, double* e) {
       const std::int64_t shares = of.heads / out.size(1);
       std::vector<HeadGradients> heads;
