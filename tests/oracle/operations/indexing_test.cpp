@@ -36,10 +36,12 @@ TEST(IndexRules, HoldAdvancedIndices) {
   EXPECT_THROW(wrong({whole({1}, {2})}, tensor({1, 3, 4}, Numbers(12, 0.0))), NotJudged);
   EXPECT_THROW(wrong({whole({1}, {1}), Argument(), Argument(), whole({1}, {0})}, vector_of({0})), NotJudged);
   const View four = tensor({2, 2, 2, 2}, Numbers(numbers.begin(), numbers.begin() + 16));
-  const Call apart = call_of(
-      "index", {{"self", four}, {"indices", list({whole({1}, {1}), Argument(), whole({1}, {0}), whole({1}, {1})})}},
-      {tensor({1, 2}, {9, 13})});
-  EXPECT_EQ(standing_of(apart).wrong, 0);
+  const auto apart = [&](const std::vector<Argument>& indices, const View& out) {
+    return standing_of(call_of("index", {{"self", four}, {"indices", list(indices)}}, {out})).wrong;
+  };
+  const View down = whole({2}, {1, 0}), up = whole({2}, {0, 1});
+  EXPECT_EQ(apart({down, Argument(), up, down}, tensor({2, 2}, {9, 13, 2, 6})), 0);
+  EXPECT_EQ(apart({Argument(), down, Argument(), down}, tensor({2, 2, 2}, {5, 7, 13, 15, 0, 2, 8, 10})), 0);
 }
 
 TEST(IndexRules, PutAnyOfSeveralAtOnePlace) {

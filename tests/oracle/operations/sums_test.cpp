@@ -102,7 +102,7 @@ TEST(SumRules, LeaveWholeNumbersBeyondBinary64Undecided) {
 
 /// A cast to fp32 comes before the sum.
 TEST(SumRules, RoundWhatIsCastBeforeItIsAdded) {
-  const View x = vector_of({0x1p24 + 1}, Element::int64);
+  const View x = vector_of({0x1p24 + 1, 1}, Element::int64);
 
   const Standing standing = standing_of(call_of("sum", {{"self", x}}, {number_of(0x1p24)}));
 
