@@ -81,11 +81,12 @@ Demands of_one(const Call& call, const Profile& profile) {
   };
   if (op == "neg") return exactly([](double a) { return -a; });
   if (op == "abs") return exactly([](double a) { return std::fabs(a); });
-  if (op == "sign" || op == "sgn") return exactly([](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; });
+  if (op == "sign" || op == "sgn") return exactly([](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0; });
   if (op == "relu") return exactly([](double a) { return a < 0 ? 0.0 : a; });
   if (op == "floor") return exactly([](double a) { return std::floor(a); });
   if (op == "ceil") return exactly([](double a) { return std::ceil(a); });
   if (op == "trunc") return exactly([](double a) { return std::trunc(a); });
+  if (op == "round" && call.has("decimals")) throw NotJudged("a number rounded to decimals");
   if (op == "round") return exactly([](double a) { return std::nearbyint(a); });
   if (op == "isnan") return exactly([](double a) { return std::isnan(a) ? 1.0 : 0.0; });
   if (op == "isinf") return exactly([](double a) { return std::isinf(a) ? 1.0 : 0.0; });
@@ -162,7 +163,7 @@ Demands clamped(const Call& call, const Profile&) {
   operands.push_back(limit(low, -infinite));
   operands.push_back(limit(high, infinite));
   return {rounded_once<3>(call, output_name(call), out, operands, [](double x, double a, double b) {
-    return std::isnan(x) ? x : std::min(std::max(x, a), b);
+    return std::isnan(x) || std::isnan(a) || std::isnan(b) ? NAN : std::min(std::max(x, a), b);
   })};
 }
 const RegisterOperations clamps{{"clamp", "clamp_min", "clamp_max", "hardtanh"}, clamped};
@@ -176,7 +177,7 @@ Demands passed(const Call& call, const Profile&) {
     return {rounded_once<2>(call, output_name(call), out, operands,
                             [=](double g, double x) { return x <= threshold ? 0.0 : g; })};
   }
-  const double low = call.number("min_val"), high = call.number("max_val");
+  const double low = static_cast<float>(call.number("min_val")), high = static_cast<float>(call.number("max_val"));
   return {rounded_once<2>(call, output_name(call), out, operands,
                           [=](double g, double x) { return x <= low || x >= high ? 0.0 : g; })};
 }

@@ -31,6 +31,10 @@ struct Attention {
     if (q.dim() != 4) throw NotJudged("attention of other than four dimensions");
     batches = q.size(0), heads = q.size(1), groups = k.size(1), queries = q.size(2), keys = k.size(2),
     features = q.size(3), features_v = v.size(3);
+    const Sizes rows{batches, groups, keys};
+    if (k.dim() != 4 || v.dim() != 4 || k.size(3) != features || Sizes(k.sizes.begin(), k.sizes.end() - 1) != rows ||
+        Sizes(v.sizes.begin(), v.sizes.end() - 1) != rows)
+      throw NotJudged("attention over tensors that do not fit");
     if (groups == 0 || heads % groups != 0) throw NotJudged("heads that do not share their keys evenly");
     scale = call.has("scale") ? call.number("scale") : 1 / std::sqrt(static_cast<double>(features));
     if (mask) mask = mask->expanded({batches, heads, queries, keys});
@@ -85,30 +89,34 @@ struct Row {
   double largest = -infinite, sum = 0, relative = 0;
 };
 
+/// Whether e^t is below the normal range however far t is off: what it may be there is counted apart.
+bool vanishes(double t, double off) { return t + off < std::log(least_normal); }
+
 Row weights_of(const Attention& of, const Attention::Scores& scores) {
   Row row;
   const double u = fp32().u();
   const auto n = static_cast<double>(scores.s.size());
-  double least = infinite, shift = 0;
-  for (std::size_t j = 0; j < scores.s.size(); ++j) {
-    row.largest = std::isnan(scores.s[j]) ? NAN : std::max(row.largest, scores.s[j]);
-    if (scores.s[j] > -infinite) {
-      least = std::min(least, scores.s[j]);
-      shift = std::max(shift, scores.e[j]);
-    }
-  }
+  for (const double s : scores.s) row.largest = std::isnan(s) ? NAN : std::max(row.largest, s);
   row.p.resize(scores.s.size());
   row.d.resize(scores.s.size());
   if (!std::isfinite(row.largest)) return row;
   for (std::size_t j = 0; j < row.p.size(); ++j) row.sum += row.p[j] = std::exp(scores.s[j] - row.largest);
-  // Each block may scale what stands before it: blocks of 32 keys at least, one exponential and one product each, whose
-  // argument is a difference of two maxima.
-  const double blocks = std::ceil(n / 32), range = row.largest - least;
-  const double rescaled = blocks * (of.exp + 2 * u) + 2 * u * range;
+  // What is subtracted from all scores of a row cancels, whatever it is off. Each block may scale what stands before it:
+  // blocks of 32 keys at least, one exponential and one product each, whose argument is a difference of two maxima. From a
+  // score over the maximum of its block to that of the row, the arguments of its exponentials add up to t, within the
+  // errors of the score and of what may be the largest.
+  const double blocks = std::ceil(n / 32);
+  double lead = -infinite, shift = 0;
+  for (std::size_t j = 0; j < row.p.size(); ++j) lead = std::max(lead, scores.s[j] - scores.e[j]);
+  for (std::size_t j = 0; j < row.p.size(); ++j)
+    if (scores.s[j] + scores.e[j] >= lead) shift = std::max(shift, scores.e[j]);
   for (std::size_t j = 0; j < row.p.size(); ++j) {
     row.p[j] /= row.sum;
     const double t = scores.s[j] - row.largest;
-    row.d[j] = std::isfinite(t) ? scores.e[j] + shift + u * std::fabs(t) + of.exp + rescaled : 0;
+    row.d[j] = std::isfinite(t)
+                   ? scores.e[j] + u * (std::fabs(t) + scores.e[j] + shift) + of.exp + blocks * (of.exp + 2 * u)
+                   : 0;
+    if (vanishes(t, row.d[j])) row.p[j] = row.d[j] = 0;
     row.relative += row.p[j] * std::expm1(row.d[j]);
   }
   row.relative += gam(n + 3 + blocks, u) * (1 + row.relative) + n * least_normal / row.sum;
@@ -139,6 +147,7 @@ Demand by_heads(const std::string& name, const View& out, F f) {
 Demands forward(const Call& call, const Profile& profile) {
   const Attention of(call, profile);
   const View out = call.result(0);
+  expect_sizes(out.sizes == Sizes{of.batches, of.heads, of.queries, of.features_v});
   Demands all{by_heads("output", out, [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
     const std::vector<double> qs = of.matrix(of.q, batch, head), vs = of.matrix(of.v, batch, head);
     const std::vector<double> turned = Attention::transposed(of.matrix(of.k, batch, head), of.keys, of.features);
@@ -147,7 +156,8 @@ Demands forward(const Call& call, const Profile& profile) {
     const auto width = static_cast<std::size_t>(of.features_v);
     std::vector<double> size(width), off(width);
     for (std::int64_t i = 0; i < of.queries; ++i, v += width, e += width) {
-      const Row row = weights_of(of, of.scores(qs, turned, batch, head, i));
+      const Attention::Scores scores = of.scores(qs, turned, batch, head, i);
+      const Row row = weights_of(of, scores);
       if (!std::isfinite(row.largest)) {  // nothing is seen, or NaN
         std::fill_n(v, width, row.largest == -infinite ? 0 : NAN);
         std::fill_n(e, width, row.largest == -infinite ? infinite : 0);
@@ -156,19 +166,24 @@ Demands forward(const Call& call, const Profile& profile) {
       std::fill_n(v, width, 0.0);
       std::fill(size.begin(), size.end(), 0.0);
       std::fill(off.begin(), off.end(), 0.0);
+      double vanished = 0;  // of keys that are seen, whatever they weigh
       for (std::int64_t j = 0; j < of.keys; ++j) {
         const auto at = static_cast<std::size_t>(j);
+        if (!std::isinf(scores.s[at])) {
+          vanished += 2 * least_normal;
+          add_sizes(2 * least_normal, &vs[at * width], of.features_v, off.data());
+        }
         if (row.p[at] == 0) continue;
         const double relative =
             row.relative < 1 ? std::exp(row.d[at]) * (1 + of.stored) / (1 - row.relative) * (1 + u) - 1 : infinite;
         add_scaled(row.p[at], &vs[at * width], of.features_v, v, size.data());
         add_sizes(row.p[at] * relative + lost, &vs[at * width], of.features_v, off.data());
       }
-      for (std::size_t f = 0; f < width; ++f)
-        e[f] = (off[f] + cost * (size[f] + off[f]) + n * least_normal) * inflation;
+      for (std::size_t f = 0; f < width; ++f) e[f] = (off[f] + cost * (size[f] + off[f]) + vanished) * inflation;
     }
   })};
-  if (!call.has_result(1) || call.result(1).count() != of.batches * of.heads * of.queries) return all;
+  if (!call.has_result(1)) return all;
+  expect_sizes(call.result(1).sizes == Sizes{of.batches, of.heads, of.queries});
   all.push_back(by_heads("logsumexp", call.result(1), [=](std::int64_t batch, std::int64_t head, double* v, double* e) {
     const std::vector<double> qs = of.matrix(of.q, batch, head);
     const std::vector<double> turned = Attention::transposed(of.matrix(of.k, batch, head), of.keys, of.features);
@@ -177,11 +192,10 @@ Demands forward(const Call& call, const Profile& profile) {
       const Attention::Scores scores = of.scores(qs, turned, batch, head, i);
       const Row row = weights_of(of, scores);
       const double log = std::log(row.sum), own = 2 * library_ulps * u * std::fabs(log);
-      const double shift = *std::max_element(scores.e.begin(), scores.e.end());
       const double sum = std::max(std::log1p(row.relative), -std::log1p(-row.relative));
       v[i] = row.largest + log;
       e[i] = std::isfinite(row.largest) && row.relative < 1
-                 ? (sum + own + shift + 2 * u * (std::fabs(row.largest) + std::fabs(log))) * inflation
+                 ? (sum + own + 2 * u * (std::fabs(row.largest) + std::fabs(log))) * inflation
                  : infinite;
     }
   }));
@@ -222,9 +236,10 @@ HeadGradients gradients_of(const Attention& of, std::int64_t batch, std::int64_t
     for (std::size_t j = 0; j < keys; ++j) {
       const std::size_t at = static_cast<std::size_t>(i) * keys + j;
       if (scores.s[j] == -infinite) continue;
-      const double t = scores.s[j] - logs[static_cast<std::size_t>(i)], p = std::exp(t);
-      const double d = scores.e[j] + u * std::fabs(t) + of.exp;
-      const double p_off = p * std::expm1(d) + least_normal;
+      const double t = scores.s[j] - logs[static_cast<std::size_t>(i)];
+      const double d = scores.e[j] * (1 + u) + u * std::fabs(t) + of.exp;
+      const bool gone = vanishes(t, d);
+      const double p = gone ? 0 : std::exp(t), p_off = (gone ? 0 : p * std::expm1(d)) + least_normal;
       const double inner = dp[j] - delta, inner_off = cost * (dp_size[j] + delta_size) + u * std::fabs(inner);
       const double off = (p + p_off) * inner_off + p_off * std::fabs(inner) + u * std::fabs(p * inner) + least_normal;
       all.p[at] = p;
@@ -292,6 +307,9 @@ Demands backward(const Call& call, const Profile& profile) {
     lse = lse.permuted({0, 2, 1});
   if (lse.dim() != 3 || lse.count() != of.batches * of.heads * of.queries)
     throw NotJudged("a logarithm of sums of another size");
+  const Sizes of_out{of.batches, of.heads, of.queries, of.features_v};
+  if (g.sizes != of_out || o.sizes != of_out) throw NotJudged("gradients of another size");
+  expect_sizes(call.result(0).sizes == of.q.sizes);
   // Gradients of 16 bits may be added block by block in that format.
   const bool in_storage = of.stored > 0 && profile.says(call.name, of.q.element, "adds_in_storage");
   const Arithmetic* storage = in_storage ? &arithmetic_of(of.q.element) : nullptr;
@@ -314,7 +332,9 @@ Demands backward(const Call& call, const Profile& profile) {
     }
   })};
   const auto of_keys = [=](const std::string& name, const View& out, bool of_values) {
-    const std::int64_t width = of_values ? of.features_v : of.features, shares = of.heads / out.size(1);
+    const std::int64_t width = of_values ? of.features_v : of.features,
+                       shares = of.groups > 0 ? of.heads / of.groups : 1;
+    expect_sizes(out.sizes == Sizes{of.batches, of.groups, of.keys, width});
     return by_heads(name, out, [=](std::int64_t batch, std::int64_t group, double* v, double* e) {
       WeightedRow row(width);
       for (std::int64_t share = 0; share < shares; ++share) {

@@ -126,6 +126,10 @@ void read_raw(const View& view, std::int64_t first, std::int64_t count, std::uin
   });
 }
 
+void hold(const View& view, std::int64_t first, std::int64_t count) {
+  if (first < 0 || first > view.count() - count) throw NotJudged("a tensor of other sizes than its operation needs");
+}
+
 [[noreturn]] void missing(const Call& call, std::string_view argument, const char* expected) {
   throw NotJudged(call.full + " has no argument " + std::string(argument) + " that is " + expected);
 }
@@ -166,8 +170,8 @@ std::int64_t count_of(const Sizes& sizes) {
 }
 
 std::int64_t dimension_of(std::int64_t dimension, std::int64_t of) {
-  const std::int64_t counted = dimension < 0 ? dimension + of : dimension;
-  if (counted < 0 || counted >= std::max<std::int64_t>(of, 1))
+  const std::int64_t there = std::max<std::int64_t>(of, 1), counted = dimension < 0 ? dimension + there : dimension;
+  if (counted < 0 || counted >= there)
     throw NotJudged("dimension " + std::to_string(dimension) + " of a tensor of " + std::to_string(of));
   return counted;
 }
@@ -190,6 +194,7 @@ std::int64_t View::size(std::int64_t dimension) const {
 
 void View::read(std::int64_t from, std::int64_t how_many, double* out) const {
   if (how_many <= 0) return;
+  hold(*this, from, how_many);
   switch (element) {
     case Element::float32:
       return read_numbers<float>(*this, from, how_many, out);
@@ -226,6 +231,7 @@ std::vector<double> View::read() const {
 
 void View::read_bits(std::int64_t from, std::int64_t how_many, std::uint64_t* out) const {
   if (how_many <= 0) return;
+  hold(*this, from, how_many);
   switch (size_of(element)) {
     case 1:
       return read_raw<std::uint8_t>(*this, from, how_many, out);
@@ -246,6 +252,7 @@ double View::value() const {
 }
 
 View View::permuted(const Sizes& order) const {
+  if (order.size() != sizes.size()) throw NotJudged("a tensor of " + std::to_string(dim()) + " dimensions");
   View other = *this;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto from = static_cast<std::size_t>(dimension_of(order[i], dim()));
@@ -267,7 +274,8 @@ View View::with_last(std::int64_t dimension) const {
 
 View View::narrowed(std::int64_t dimension, std::int64_t start, std::int64_t length) const {
   const auto at = static_cast<std::size_t>(dimension_of(dimension, dim()));
-  if (start < 0 || length < 0 || start + length > sizes.at(at)) throw NotJudged("a window beyond its tensor");
+  if (sizes.empty()) throw NotJudged("a window of a tensor without dimensions");
+  if (start < 0 || length < 0 || start > sizes.at(at) - length) throw NotJudged("a window beyond its tensor");
   View other = *this;
   other.sizes[at] = length;
   other.offset += start * strides[at];
@@ -277,7 +285,7 @@ View View::narrowed(std::int64_t dimension, std::int64_t start, std::int64_t len
 
 View View::selected(std::int64_t dimension, std::int64_t index) const {
   const auto at = static_cast<std::size_t>(dimension_of(dimension, dim()));
-  View other = narrowed(dimension, index < 0 ? index + sizes.at(at) : index, 1);
+  View other = narrowed(dimension, index < 0 ? index + size(dimension) : index, 1);
   other.sizes.erase(other.sizes.begin() + static_cast<std::ptrdiff_t>(at));
   other.strides.erase(other.strides.begin() + static_cast<std::ptrdiff_t>(at));
   return other;

@@ -47,7 +47,8 @@ struct View {
   /// A size by its dimension; negative ones count from the last. 1 for a tensor without dimensions.
   std::int64_t size(std::int64_t dimension) const;
 
-  /// Elements first … first + count - 1 in row-major order, as binary64; int64 beyond 2^53 rounds.
+  /// Elements first … first + count - 1 in row-major order, as binary64; int64 beyond 2^53 rounds. Throws NotJudged for
+  /// elements that there are not.
   void read(std::int64_t first, std::int64_t count, double* out) const;
   std::vector<double> read() const;
   /// Their raw bits, zero-extended.

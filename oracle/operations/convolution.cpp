@@ -189,6 +189,7 @@ Demand weights(const Call& call, const Profile& profile, const std::string& name
 Demand biases(const std::string& name, const View& found, const View& dy) {
   const std::int64_t images = dy.size(0), channels = dy.size(1),
                      space = dy.count() / std::max<std::int64_t>(images * channels, 1);
+  expect_sizes(found.count() == channels);
   return {name,
           found,
           Demand::bound,
@@ -209,8 +210,8 @@ Demand biases(const std::string& name, const View& found, const View& dy) {
 }
 
 Geometry geometry_of(const Call& call, const View& x, const View& w, const View& y, bool transposed) {
+  if (x.dim() < 3 || w.dim() != x.dim() || y.dim() != x.dim()) throw NotJudged("a convolution without channels");
   const std::size_t dims = x.sizes.size() - 2;
-  if (x.dim() < 3) throw NotJudged("a convolution without channels");
   Geometry g{for_each_dimension(call.integers("stride"), dims),
              for_each_dimension(call.integers("padding"), dims),
              for_each_dimension(call.integers("dilation"), dims),
@@ -218,6 +219,13 @@ Geometry geometry_of(const Call& call, const View& x, const View& w, const View&
              in_space(x),
              in_space(y),
              in_space(w)};
+  for (std::size_t d = 0; d < dims; ++d) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    if (g.stride[d] < 1 || g.stride[d] > most || g.dilation[d] < 1 || g.dilation[d] > most ||
+        std::max(g.padding[d], -g.padding[d]) > most)
+      throw NotJudged("a convolution with a stride below 1, or of no usual size");
+  }
+  if (g.groups < 1 || w.size(0) % g.groups != 0) throw NotJudged("groups that do not share their channels evenly");
   if (transposed) std::swap(g.in, g.out);
   return g;
 }

@@ -204,8 +204,9 @@ Demands hard(const Call& call, const Profile& profile) {
   const std::string name = call.name;
   const auto gate = [](const auto& a, Bounded x) {
     const Bounded y = a.add(x, {3, 0});
-    const double v = std::isnan(y.v) ? y.v : std::clamp(y.v, 0.0, 6.0);
-    return Bounded{v, v + y.e < 0 ? 0 : y.e};
+    const auto held = [](double t) { return std::isnan(t) ? t : std::clamp(t, 0.0, 6.0); };
+    if (!std::isfinite(y.v) || !decided(y)) return Bounded{held(y.v), y.e};
+    return Bounded{held(y.v), std::max(held(y.v + y.e) - held(y.v), held(y.v) - held(y.v - y.e))};
   };
   const auto sixth = [](const auto& a, Bounded x) { return either(a, a.div(x, {6, 0}), a.mul(x, held(1.0 / 6))); };
   if (name == "hardsigmoid" || name == "hardswish")

@@ -15,10 +15,15 @@ using Demands = std::vector<Demand>;
 Demand by_target(const std::string& name, const View& out, const View& from, const View* onto,
                  const std::vector<std::int64_t>& targets, std::int64_t width, const Profile& profile,
                  const std::string& op) {
+  if (from.count() != static_cast<std::int64_t>(targets.size()) * width ||
+      (onto != nullptr && onto->count() != out.count()))
+    throw NotJudged("as many targets as rows are expected");
   std::vector<std::vector<std::int64_t>> rows(
       static_cast<std::size_t>(std::max<std::int64_t>(out.count() / std::max<std::int64_t>(width, 1), 0)));
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    if (targets[i] >= 0) rows.at(static_cast<std::size_t>(targets[i])).push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] >= static_cast<std::int64_t>(rows.size())) throw NotJudged("an index beyond its tensor");
+    if (targets[i] >= 0) rows[static_cast<std::size_t>(targets[i])].push_back(static_cast<std::int64_t>(i));
+  }
   const bool in_fp32 = profile.says(op, out.element, "adds_in_fp32");
   return {name,
           out,
@@ -88,6 +93,7 @@ Indexed indexed(const View& self, const Call& call) {
   std::vector<std::optional<View>> given(self.sizes.size());
   Sizes shape;
   std::int64_t first = -1, last = -1;
+  bool neighbours = true;
   for (std::size_t i = 0; i < list->size(); ++i) {
     if ((*list)[i].absent()) continue;
     const View* view = std::get_if<View>(&(*list)[i].is);
@@ -103,14 +109,15 @@ Indexed indexed(const View& self, const Call& call) {
       }
       throw NotJudged("a mask of some of the dimensions");
     }
-    given.at(i) = *view;
+    if (i >= given.size()) throw NotJudged("more indices than dimensions");
+    given[i] = *view;
     shape = broadcast(shape, view->sizes);
     if (first < 0) first = static_cast<std::int64_t>(i);
-    if (last >= 0 && static_cast<std::int64_t>(i) != last + 1) first = -2;
+    if (last >= 0 && static_cast<std::int64_t>(i) != last + 1) neighbours = false;
     last = static_cast<std::int64_t>(i);
   }
   // Indices that are no neighbours stand in front.
-  const bool in_place = first >= 0;
+  const bool in_place = neighbours && first >= 0;
   Indexed all;
   Sizes kept;
   for (std::size_t i = 0; i < given.size(); ++i)
@@ -160,8 +167,7 @@ Indexed indexed(const View& self, const Call& call) {
 Demands index(const Call& call, const Profile&) {
   const View out = output_of(call), self = call.tensor("self");
   const auto places = std::make_shared<const Indexed>(indexed(self, call));
-  if (static_cast<std::int64_t>(places->targets.size()) != out.count())
-    throw NotJudged("an index whose result has another size");
+  expect_sizes(static_cast<std::int64_t>(places->targets.size()) == out.count() && self.element == out.element);
   return {{"result", out, Demand::raw, 1, {}, [=](std::int64_t first, std::int64_t count, std::uint64_t* to) {
              for (std::int64_t i = 0; i < count; ++i)
                self.read_bits(places->targets[static_cast<std::size_t>(first + i)], 1, to + i);
@@ -172,6 +178,7 @@ const RegisterOperations indices{{"index"}, index};
 /// What stands in a tensor once values were put to places: of several at one place, any.
 Demand put(const Call& call, const View& out, const View& self, const std::vector<std::int64_t>& targets,
            const View& values) {
+  expect_sizes(out.count() == self.count() && out.element == self.element && values.element == self.element);
   std::multimap<std::int64_t, std::int64_t> writers;
   for (std::size_t i = 0; i < targets.size(); ++i) writers.emplace(targets[i], static_cast<std::int64_t>(i));
   return {output_name(call), out, Demand::raw, 1, {}, [=](std::int64_t first, std::int64_t count, std::uint64_t* to) {
@@ -203,10 +210,18 @@ Demands scattered(const Call& call, const Profile& profile) {
   const std::vector<std::int64_t> chosen = whole_numbers(index);
   Sizes steps(self.sizes.size(), 1), at(self.sizes.size(), 0);
   for (std::size_t i = steps.size(); i-- > 1;) steps[i - 1] = steps[i] * self.sizes[i];
+  if (index.dim() != self.dim() && std::max(index.dim(), self.dim()) > 1)
+    throw NotJudged("an index of other dimensions than its tensor");
+  expect_sizes(out.sizes == self.sizes);
+  at.resize(index.sizes.size());
+  for (std::size_t i = 0; i < index.sizes.size(); ++i)
+    if (i != dim && i < self.sizes.size() && index.sizes[i] > self.sizes[i])
+      throw NotJudged("an index beyond its tensor");
   std::vector<std::int64_t> targets;
   for (const std::int64_t place : chosen) {
+    if (place < 0 || place >= self.size(static_cast<std::int64_t>(dim))) throw NotJudged("an index beyond its tensor");
     std::int64_t offset = 0;
-    for (std::size_t i = 0; i < at.size(); ++i) offset += (i == dim ? place : at[i]) * steps[i];
+    for (std::size_t i = 0; i < steps.size(); ++i) offset += (i == dim ? place : at[i]) * steps[i];
     targets.push_back(offset);
     for (std::size_t i = at.size(); i-- > 0;) {
       if (++at[i] < index.sizes[i]) break;

@@ -14,6 +14,7 @@ Reduction reduction_of(const Call& call) { return static_cast<Reduction>(call.in
 
 /// A single result.
 Demand one(const std::string& name, const View& found, Bounded x) {
+  expect_sizes(found.count() == 1);
   x = arithmetic_of(found.element).store(x);
   return {name,
           found,
@@ -34,10 +35,13 @@ struct Labelled {
   explicit Labelled(const Call& call) {
     const View self = call.tensor("self"), target = call.tensor("target");
     classes = self.dim() == 1 ? self.size(0) : self.size(1);
-    places = self.dim() <= 2 ? 1 : self.count() / (self.size(0) * classes);
+    places = self.dim() <= 2 ? 1 : count_of({self.sizes.begin() + 2, self.sizes.end()});
     labels = target.read();
+    if (static_cast<std::int64_t>(labels.size()) * classes != self.count()) throw NotJudged("labels of another size");
     ignored = static_cast<double>(call.integer("ignore_index", -100));
     if (const View* given = call.tensor_or_none("weight")) weights = given->read();
+    if (!weights.empty() && static_cast<std::int64_t>(weights.size()) != classes)
+      throw NotJudged("weights of another number of classes");
   }
   bool counts(std::size_t row) const {
     return labels[row] != ignored && labels[row] >= 0 && labels[row] < static_cast<double>(classes);
@@ -55,6 +59,7 @@ Demands nll(const Call& call, const Profile& profile) {
   const Labelled rows(call);
   const Reduction reduction = reduction_of(call);
   const Arithmetic& a = profile.says("nll_loss", out.element, "adds_in_storage") ? arithmetic_of(out.element) : fp32();
+  expect_sizes(out.count() == (reduction == none ? static_cast<std::int64_t>(rows.labels.size()) : 1));
   const auto term = [=, &a](std::size_t row) {
     if (!rows.counts(row)) return Bounded{0, 0};
     double x = 0;
@@ -97,6 +102,7 @@ Demands nll_backward(const Call& call, const Profile&) {
   const View out = call.result(0), g = call.tensor("grad_output"), total = call.tensor("total_weight");
   const Labelled rows(call);
   const Reduction reduction = reduction_of(call);
+  expect_sizes(out.count() == call.tensor("self").count());
   std::vector<Bounded> at_label(rows.labels.size());
   const Arithmetic& a = fp32();
   for (std::size_t row = 0; row < at_label.size(); ++row) {

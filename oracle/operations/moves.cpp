@@ -2,7 +2,9 @@
 // (views) or draw (inputs of what follows).
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "oracle/case/tensors/tensor.hpp"
 #include "oracle/operations/rule.hpp"
@@ -97,15 +99,22 @@ class Places {
   const Sizes& sizes_;
 };
 
-/// Each element is that of `from` at an offset that `f` says of its place, or `otherwise` where f says -1.
+constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::min();
+
+/// Each element is that of `from` at an offset that `f` says of its place, or `otherwise` where f says `nowhere`.
 template <class F>
 Demand placed(const std::string& output, const View& found, const View& from, std::uint64_t otherwise, F f) {
   if (from.element != found.element) throw NotJudged("a move between formats");
+  std::int64_t low = 0, high = 0;
+  for (std::size_t i = 0; i < from.sizes.size(); ++i)
+    (from.strides[i] < 0 ? low : high) += (from.sizes[i] - 1) * from.strides[i];
+  if (from.count() == 0) high = -1;
   return {output, found, Demand::raw, 1, {}, [=](std::int64_t first, std::int64_t count, std::uint64_t* out) {
             Places places(found.sizes, first);
             for (std::int64_t i = 0; i < count; ++i, places.next()) {
               const std::int64_t offset = f(places.at);
-              out[i] = offset < 0 ? otherwise : bits_at(from, offset);
+              if (offset != nowhere && (offset < low || offset > high)) throw NotJudged("an index beyond its tensor");
+              out[i] = offset == nowhere ? otherwise : bits_at(from, offset);
             }
           }};
 }
@@ -142,14 +151,20 @@ std::vector<Demand> cast(const Call& call, const Profile&) {
   if (from.element == out.element) return {moved(output_name(call), out, from)};
   if (is_half(out.element) && from.element == Element::float64)
     throw NotJudged("float64 to 16 bits, which may go through fp32");
+  // Booleans tell whether it is 0; whole numbers wrap, where a float beyond them may be any.
+  const bool whole = !is_float(out.element) && out.element != Element::boolean, floats = is_float(from.element);
   return {{output_name(call),
            out,
            Demand::bits,
            1,
-           [from, whole = !is_float(out.element)](Part& part) {
+           [=](Part& part) {
              from.read(part.first, part.count, part.v);
-             if (whole)
-               for (std::int64_t i = 0; i < part.count; ++i) part.v[i] = std::trunc(part.v[i]);
+             for (std::int64_t i = 0; i < part.count; ++i) {
+               if (whole) part.v[i] = std::trunc(part.v[i]);
+               const bool fits =
+                   floats ? !whole || written(out.element, part.v[i]) == part.v[i] : std::fabs(part.v[i]) < 0x1p53;
+               if (!fits) part.e[i] = infinite;
+             }
            },
            {}}};
 }
@@ -201,10 +216,12 @@ View in_rows(View out) {
 std::vector<Demand> sliced_backward(const Call& call, const Profile&) {
   const View out = output_of(call), &gradient = call.tensor("grad_output");
   const std::int64_t dim = dimension_of(call.integer("dim"), out.dim()), size = out.size(dim);
+  if (gradient.dim() != out.dim() - (call.name == "select_backward" ? 1 : 0))
+    throw NotJudged("a gradient of other dimensions");
   if (call.name == "select_backward") {
     const std::int64_t index = call.integer("index") < 0 ? call.integer("index") + size : call.integer("index");
     return {placed("result", out, gradient, 0, [=](const Sizes& at) -> std::int64_t {
-      if (at[static_cast<std::size_t>(dim)] != index) return -1;
+      if (at[static_cast<std::size_t>(dim)] != index) return nowhere;
       std::int64_t offset = 0;
       for (std::size_t i = 0, k = 0; i < at.size(); ++i)
         if (i != static_cast<std::size_t>(dim)) offset += at[i] * gradient.strides[k++];
@@ -212,6 +229,7 @@ std::vector<Demand> sliced_backward(const Call& call, const Profile&) {
     })};
   }
   const std::int64_t step = call.integer("step", 1);
+  if (step < 1) throw NotJudged("a slice with a step below 1");
   std::int64_t start = call.integer("start", 0);
   start = std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, size);
   return {placed("result", out, gradient, 0, [=](const Sizes& at) -> std::int64_t {
@@ -219,7 +237,7 @@ std::vector<Demand> sliced_backward(const Call& call, const Profile&) {
     for (std::size_t i = 0; i < at.size(); ++i) {
       std::int64_t place = at[i];
       if (i == static_cast<std::size_t>(dim)) {
-        if (place < start || (place - start) % step != 0 || (place - start) / step >= gradient.sizes[i]) return -1;
+        if (place < start || (place - start) % step != 0 || (place - start) / step >= gradient.sizes[i]) return nowhere;
         place = (place - start) / step;
       }
       offset += place * gradient.strides[i];
@@ -232,6 +250,7 @@ const RegisterOperations slices{{"slice_backward", "select_backward"}, sliced_ba
 std::vector<Demand> padded(const Call& call, const Profile&) {
   const View out = output_of(call), from = call.tensor("self");
   const Sizes pad = call.integers("pad");
+  expect_sizes(from.dim() == out.dim());
   Sizes before(out.sizes.size());
   for (std::size_t i = 0; i < pad.size() / 2 && i < before.size(); ++i) before[before.size() - 1 - i] = pad[2 * i];
   return {
@@ -239,7 +258,7 @@ std::vector<Demand> padded(const Call& call, const Profile&) {
         std::int64_t offset = 0;
         for (std::size_t i = 0; i < at.size(); ++i) {
           const std::int64_t place = at[i] - before[i];
-          if (place < 0 || place >= from.sizes[i]) return -1;
+          if (place < 0 || place >= from.sizes[i]) return nowhere;
           offset += place * from.strides[i];
         }
         return offset;
@@ -249,20 +268,22 @@ const RegisterOperations pads{{"constant_pad_nd"}, padded};
 
 std::vector<Demand> triangle(const Call& call, const Profile&) {
   const View out = output_of(call), from = call.tensor("self");
+  expect_sizes(out.dim() >= 2 && out.sizes == from.sizes);
   const std::int64_t diagonal = call.integer("diagonal", 0);
   const bool lower = call.name.starts_with("tril");
   return {placed(output_name(call), out, from, 0, [=](const Sizes& at) -> std::int64_t {
     const std::int64_t row = at[at.size() - 2], column = at[at.size() - 1];
     const bool kept = lower ? column - row <= diagonal : column - row >= diagonal;
-    return kept ? offset_in(from, at) : -1;
+    return kept ? offset_in(from, at) : nowhere;
   })};
 }
 const RegisterOperations triangles{{"tril", "triu"}, triangle};
 
 std::vector<Demand> turned(const Call& call, const Profile&) {
   const View out = output_of(call), from = call.tensor("self");
+  if (call.name != "repeat") expect_sizes(out.sizes == from.sizes);
   if (call.name == "flip") {
-    std::vector<bool> flips(out.sizes.size());
+    std::vector<bool> flips(std::max<std::size_t>(out.sizes.size(), 1));
     for (const std::int64_t dim : call.integers("dims"))
       flips[static_cast<std::size_t>(dimension_of(dim, out.dim()))] = true;
     return {placed("result", out, from, 0, [=](const Sizes& at) {
@@ -274,7 +295,8 @@ std::vector<Demand> turned(const Call& call, const Profile&) {
   }
   if (call.name == "roll") {
     const Sizes shifts = call.integers("shifts"), dims = call.integers("dims");
-    if (dims.empty()) throw NotJudged("a roll of all dimensions as one");
+    if (dims.empty() || out.dim() == 0) throw NotJudged("a roll of all dimensions as one");
+    if (shifts.size() != dims.size()) throw NotJudged("a roll without a shift for each dimension");
     Sizes shift(out.sizes.size());
     for (std::size_t i = 0; i < dims.size(); ++i)
       shift[static_cast<std::size_t>(dimension_of(dims[i], out.dim()))] += shifts[i];
@@ -287,6 +309,7 @@ std::vector<Demand> turned(const Call& call, const Profile&) {
       return offset;
     })};
   }
+  expect_sizes(out.dim() >= from.dim() && (out.count() == 0 || from.count() > 0));
   const std::size_t more = out.sizes.size() - from.sizes.size();  // repeat
   return {placed("result", out, from, 0, [=](const Sizes& at) {
     std::int64_t offset = 0;
@@ -300,6 +323,7 @@ std::vector<Demand> looked_up(const Call& call, const Profile&) {
   const View out = output_of(call), weight = call.tensor("weight"), indices = call.tensor("indices");
   const std::vector<std::int64_t> rows = whole_numbers(indices);
   const std::int64_t width = weight.size(1);
+  expect_sizes(weight.dim() == 2 && weight.element == out.element && out.count() == indices.count() * width);
   for (const std::int64_t row : rows)
     if (row < 0 || row >= weight.size(0)) throw NotJudged("an index beyond its table");
   return {{"result", out, Demand::raw, 1, {}, [=](std::int64_t first, std::int64_t count, std::uint64_t* to) {
@@ -320,12 +344,16 @@ std::vector<Demand> gathered(const Call& call, const Profile&) {
   const auto dim = static_cast<std::size_t>(dimension_of(call.integer("dim"), from.dim()));
   const std::vector<std::int64_t> places = whole_numbers(index);
   const bool selects = call.name == "index_select";
+  expect_sizes(out.dim() == from.dim() && (selects || out.sizes == index.sizes));
+  const std::int64_t most = from.size(static_cast<std::int64_t>(dim));
+  for (const std::int64_t place : places)
+    if (place < 0 || place >= most) throw NotJudged("an index beyond its tensor");
   Sizes steps(out.sizes.size(), 0);
   if (!selects) steps = in_rows(index).strides;
   return {placed("result", out, from, 0, [=](const Sizes& at) {
     std::int64_t place = 0;
     for (std::size_t i = 0; i < at.size(); ++i) place += at[i] * steps[i];
-    const std::int64_t chosen = places.at(static_cast<std::size_t>(selects ? at[dim] : place));
+    const std::int64_t chosen = places.at(static_cast<std::size_t>(!selects ? place : at.empty() ? 0 : at[dim]));
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < at.size(); ++i) offset += (i == dim ? chosen : at[i]) * from.strides[i];
     return offset;

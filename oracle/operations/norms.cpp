@@ -19,9 +19,14 @@ const Declared& declared() {
   return all;
 }
 
+/// An argument under one of two names: cuDNN's operations have others.
+std::string named(const Call& call, const char* name, const char* other) {
+  return call.arguments.contains(other) ? other : name;
+}
+
 /// A tensor whose groups stand one after another, n elements each.
 struct Groups {
-  std::int64_t count = 0, n = 0;
+  std::int64_t count = 0, n = 0, parameters = 0;
   std::function<View(const View&)> arranged;                          // a tensor of x's sizes, by groups
   std::function<std::int64_t(std::int64_t, std::int64_t)> parameter;  // which weight an element of a group has
 
@@ -34,7 +39,7 @@ struct Groups {
 
 Groups by_layer(const View& x, const Sizes& normalized) {
   Groups groups;
-  groups.n = count_of(normalized);
+  groups.n = groups.parameters = count_of(normalized);
   groups.count = groups.n == 0 ? 0 : x.count() / groups.n;
   groups.arranged = [](const View& view) { return view; };
   groups.parameter = [](std::int64_t, std::int64_t i) { return i; };
@@ -43,7 +48,8 @@ Groups by_layer(const View& x, const Sizes& normalized) {
 
 Groups by_channel(const View& x) {
   Groups groups;
-  groups.count = x.size(1);
+  if (x.dim() < 2) throw NotJudged("a norm of a tensor without channels");
+  groups.count = groups.parameters = x.size(1);
   groups.n = groups.count == 0 ? 0 : x.count() / groups.count;
   groups.arranged = [](const View& view) {
     Sizes order{1, 0};
@@ -59,7 +65,10 @@ Groups by_group(const Call& call) {
   const std::int64_t images = call.integer("N"), channels = call.integer("C"), space = call.integer("HxW"),
                      parts = call.integer("group");
   groups.count = images * parts;
-  groups.n = parts == 0 ? 0 : channels / parts * space;
+  groups.parameters = channels;
+  if (parts < 1 || channels % parts != 0 || call.tensor("input").count() != images * channels * space)
+    throw NotJudged("groups that do not fit their channels");
+  groups.n = channels / parts * space;
   groups.arranged = [](const View& view) { return view; };
   groups.parameter = [=](std::int64_t group, std::int64_t i) { return group % parts * (channels / parts) + i / space; };
   return groups;
@@ -93,6 +102,12 @@ struct Parameters {
       if (const View* b = call.tensor_or_none("bias")) bias = b->read();
   }
   double w(std::int64_t i) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(i)]; }
+  /// Throws NotJudged where they are not as many as their groups need.
+  void expect(const Groups& groups) const {
+    for (const std::vector<double>* each : {&weight, &bias})
+      if (!each->empty() && static_cast<std::int64_t>(each->size()) != groups.parameters)
+        throw NotJudged("parameters of other sizes than their norm's");
+  }
 };
 
 /// Elements of y by groups; statistics by `of`.
@@ -100,6 +115,8 @@ template <class F>
 Demand normalised(const Call& call, const Profile& profile, const View& found, const View& x, const Groups& groups,
                   F of) {
   const Parameters parameters(call);
+  parameters.expect(groups);
+  expect_sizes(found.count() == x.count());
   const View from = groups.arranged(x), out = groups.arranged(found);
   const bool in_storage = is_half(found.element) && profile.says(call.name, found.element, "statistics_in_storage");
   return {"result",
@@ -128,10 +145,14 @@ Demand normalised(const Call& call, const Profile& profile, const View& found, c
                 }
                 if (!parameters.weight.empty()) y = a.mul(y, {w, 0});
                 if (!parameters.bias.empty()) y = a.add(y, {parameters.bias[static_cast<std::size_t>(k)], 0});
-                // Or x rstd + (-mean rstd), whose roundings are relative to the parts.
-                if (decided(y))
-                  y.e += 3 * a.u() * (std::fabs(s.rstd.v) + s.rstd.e) *
-                         (std::fabs(value) + std::fabs(s.mean.v) + s.mean.e) * std::fabs(w) * inflation;
+                // Or x scale + shift with scale = rstd w and shift = b - mean scale: three roundings of its parts, and
+                // shift's own, which is relative to b too.
+                if (decided(y)) {
+                  const double b = parameters.bias.empty() ? 0 : parameters.bias[static_cast<std::size_t>(k)];
+                  const double parts = (std::fabs(s.rstd.v) + s.rstd.e) *
+                                       (std::fabs(value) + std::fabs(s.mean.v) + s.mean.e) * std::fabs(w);
+                  y.e += (gam(3, a.u()) * parts + a.u() * std::fabs(b)) * inflation;
+                }
                 y = storage.store(y);
                 part.v[at + i] = y.v;
                 part.e[at + i] = y.e;
@@ -144,6 +165,7 @@ Demand normalised(const Call& call, const Profile& profile, const View& found, c
 /// A number of each group: its mean, its rstd.
 template <class F>
 Demand of_groups(const std::string& name, const View& found, const View& x, const Groups& groups, F f) {
+  expect_sizes(found.count() == groups.count);
   const View from = groups.arranged(x);
   return {name,
           found,
@@ -176,10 +198,12 @@ const RegisterOperations layers{{"native_layer_norm", "native_group_norm"}, laye
 Demands batch(const Call& call, const Profile& profile) {
   const View x = call.tensor("input");
   const Groups groups = by_channel(x);
-  const double eps = call.number("eps"), momentum = call.number("momentum");
+  const double eps = call.number(named(call, "eps", "epsilon")),
+               momentum = call.number(named(call, "momentum", "exponential_average_factor"));
   const bool trains = call.flag("training", call.flag("train", call.name.find("no_training") == std::string::npos));
   if (!trains) {
     const std::vector<double> mean = call.tensor("running_mean").read(), var = call.tensor("running_var").read();
+    expect_sizes(static_cast<std::int64_t>(std::min(mean.size(), var.size())) >= groups.count);
     return {normalised(call, profile, call.result(0), x, groups, [=](std::int64_t g, const auto&) {
       const auto at = static_cast<std::size_t>(g);
       return Statistics{{mean[at], 0}, {var[at], 0}, rstd_of(fp32(), {var[at], 0}, eps)};
@@ -205,6 +229,7 @@ Demands batch(const Call& call, const Profile& profile) {
   const auto add = [&](const char* name, auto now) {
     if (!call.wrote.contains(name)) return;
     const std::vector<double> old = call.tensor(name).read();
+    expect_sizes(static_cast<std::int64_t>(old.size()) == groups.count);
     all.push_back(of_groups(name, call.written(name), x, groups, [=](std::int64_t g, const auto& values) {
       const Arithmetic& a = in_storage ? arithmetic_of(element) : fp32();
       const Bounded before{old[static_cast<std::size_t>(g)], 0}, m{momentum, momentum * a.u()};
@@ -225,15 +250,25 @@ const RegisterOperations batches{
     batch};
 
 /// dx = rstd (gw - mean(gw) - xhat mean(gw xhat)), from the recorded statistics; what the two means may be off,
-/// and the roundings of any of its groupings, with x - mean taken apart or not.
+/// and the roundings of any of its groupings, with x - mean taken apart or not. Of a gw + b x + c with b = (db mean - ds)
+/// rstd^3 / n, the sums take n + 2 roundings, b five more, and b x, c and their sums three.
 struct Backward {
   View x, dy;
   Groups groups;
   std::vector<double> mean, rstd, weight;
+  double of_rstd = 0;  // roundings of rstd
+
+  /// Throws NotJudged where its tensors do not fit each other.
+  void expect(const Parameters& parameters) const {
+    parameters.expect(groups);
+    expect_sizes(dy.count() == x.count() &&
+                 static_cast<std::int64_t>(std::min(mean.size(), rstd.size())) == groups.count);
+  }
   double w(std::int64_t k) const { return weight.empty() ? 1 : weight[static_cast<std::size_t>(k)]; }
 
   /// `between`: a kernel of 16 bits rounds to them after every operation.
-  Demand input(const View& found, bool by_batch, bool between) const {
+  Demand input(const View& found, bool between) const {
+    expect_sizes(found.count() == x.count());
     const View from = groups.arranged(x), gradients = groups.arranged(dy), out = groups.arranged(found);
     return {"grad_input",
             out,
@@ -260,9 +295,12 @@ struct Backward {
                   const double gw = g[i] * w(groups.parameter(group, static_cast<std::int64_t>(i)));
                   const double hat = (values[i] - m) * rho, size = (std::fabs(values[i]) + std::fabs(m)) * rho;
                   const double v = rho * (gw - m1 - hat * m2);
-                  const double roundings = gam(by_batch ? 6 : 5, u) * rho *
-                                           (std::fabs(gw) + std::fabs(m1) + e1 + (std::fabs(m2) + e2) * size);
-                  const double e = (rho * (e1 + std::fabs(hat) * e2) + roundings + 4 * 0x1p-149) * inflation;
+                  const double roundings =
+                      gam(6, u) * rho * (std::fabs(gw) + std::fabs(m1) + e1 + (std::fabs(m2) + e2) * size);
+                  // What products lose below the normal range, times the factors that follow.
+                  const double wi = std::fabs(w(groups.parameter(group, static_cast<std::int64_t>(i))));
+                  const double lost = 0x1p-146 * std::pow(1 + rho, 3) * (1 + wi) * (1 + size / rho);
+                  const double e = (rho * (e1 + std::fabs(hat) * e2) + roundings + lost) * inflation;
                   const Bounded stored = arithmetic_of(out.element).store({v, std::isfinite(v) ? e : 0});
                   part.v[at + static_cast<std::int64_t>(i)] = stored.v;
                   part.e[at + static_cast<std::int64_t>(i)] = std::isnan(e) ? infinite : stored.e;
@@ -275,6 +313,7 @@ struct Backward {
   /// sum g xhat or sum g over all elements that a parameter has.
   Demand parameter(const std::string& name, const View& found, bool of_weight, const Profile& profile,
                    const std::string& op) const {
+    expect_sizes(found.count() == groups.parameters);
     std::vector<double> v(static_cast<std::size_t>(found.count())), magnitude(v), count(v);
     const View from = groups.arranged(x), gradients = groups.arranged(dy);
     for (std::int64_t group = 0; group < groups.count; ++group) {
@@ -293,11 +332,11 @@ struct Backward {
             found,
             Demand::bound,
             1,
-            [=, x_element = x.element](Part& part) {
+            [=, x_element = x.element, more = of_rstd](Part& part) {
               const Arithmetic& a = in_storage ? arithmetic_of(x_element) : fp32();
               for (std::int64_t i = 0; i < part.count; ++i) {
                 const auto k = static_cast<std::size_t>(part.first + i);
-                const double cost = gam(count[k] + (of_weight ? 4 : 0), a.u());
+                const double cost = gam(count[k] + (of_weight ? 4 + more : 0), a.u());
                 const bool fits = magnitude[k] * (1 + cost) < a.threshold();
                 const Bounded stored =
                     arithmetic_of(found.element)
@@ -328,32 +367,36 @@ Demands layer_or_group_backward(const Call& call, const Profile& profile) {
               call.tensor("mean").read(),
               call.tensor("rstd").read(),
               Parameters(call).weight};
+  of.expect(Parameters(call));
   Demands all = parameters_of(call, of, profile);
   if (call.has_result(0))
-    all.insert(all.begin(), of.input(call.result(0), false, profile.says(call.name, x.element, "rounds_between")));
+    all.insert(all.begin(), of.input(call.result(0), profile.says(call.name, x.element, "rounds_between")));
   return all;
 }
 const RegisterOperations layers_backward{{"native_layer_norm_backward", "native_group_norm_backward"},
                                          layer_or_group_backward};
 
 Demands batch_backward(const Call& call, const Profile& profile) {
-  const View x = call.tensor("input"), dy = call.tensor("grad_out");
-  const bool trains = call.flag("train");
+  const View x = call.tensor("input"), dy = call.tensor(named(call, "grad_out", "grad_output"));
+  const bool trains = call.flag("train", true);
   Backward of{x, dy, by_channel(x), {}, {}, Parameters(call).weight};
   if (trains) {
     of.mean = call.tensor("save_mean").read();
-    of.rstd = call.tensor("save_invstd").read();
+    of.rstd = call.tensor(named(call, "save_invstd", "save_var")).read();
   } else {
     of.mean = call.tensor("running_mean").read();
     const double eps = call.number("eps");
     for (const double var : call.tensor("running_var").read()) of.rstd.push_back(1 / std::sqrt(var + eps));
+    of.of_rstd = 5;  // half of those of eps and its sum, and 4 of a library's function
   }
+  of.expect(Parameters(call));
   Demands all = parameters_of(call, of, profile);
   if (!call.has_result(0)) return all;
   if (trains) {
-    all.insert(all.begin(), of.input(call.result(0), true, profile.says(call.name, x.element, "rounds_between")));
+    all.insert(all.begin(), of.input(call.result(0), profile.says(call.name, x.element, "rounds_between")));
     return all;
   }
+  expect_sizes(call.result(0).count() == x.count());
   const View gradients = of.groups.arranged(dy), out = of.groups.arranged(call.result(0));
   const std::vector<double> var = call.tensor("running_var").read();
   all.insert(all.begin(), {"grad_input",
@@ -384,8 +427,10 @@ const RegisterOperations batches_backward{{"native_batch_norm_backward", "cudnn_
 Demands root_mean_square(const Call& call, const Profile&) {
   const View x = call.tensor("input"), out = call.result(0);
   const Groups groups = by_layer(x, call.integers("normalized_shape"));
-  const double eps = call.number("eps", is_half(x.element) ? 0x1p-7 : 0x1p-23);
+  const double eps = call.number("eps", 0x1p-23);  // of fp32, in which it computes
   const Parameters parameters(call);
+  parameters.expect(groups);
+  expect_sizes(out.count() == x.count());
   const auto rstd = [eps](const std::vector<double>& values) {
     const Arithmetic& a = fp32();
     Addends squares;

@@ -29,7 +29,7 @@ Spans spans_of(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int6
   for (std::int64_t o = 0; o < out; ++o) {
     const std::int64_t start = o * stride - padding, stop = start + (kernel - 1) * dilation + 1;
     std::int64_t first = start;
-    while (first < 0) first += dilation;
+    if (first < 0) first += (dilation - 1 - first) / dilation * dilation;
     spans.begin.push_back(first);
     spans.end.push_back(std::min(stop, in));
     spans.padded.push_back(std::min(stop, in + padding) - start);
@@ -86,6 +86,10 @@ Windows windows_of(const Call& call, const View& in, const View& out) {
               dilation = of_dimensions(call, "dilation", 2, 1);
   Sizes stride = of_dimensions(call, "stride", 2, 0);
   if (stride[0] == 0) stride = kernel;
+  for (const Sizes* each : std::initializer_list<const Sizes*>{&kernel, &stride, &padding, &dilation})
+    for (const std::int64_t number : *each)
+      if (number < (each == &padding ? 0 : 1) || number > std::int64_t{1} << 31)
+        throw NotJudged("a window of no usual size");
   w.rows = spans_of(w.rows_in, w.rows_out, kernel[0], stride[0], padding[0], dilation[0]);
   w.columns = spans_of(w.columns_in, w.columns_out, kernel[1], stride[1], padding[1], dilation[1]);
   w.counts_padding = call.flag("count_include_pad", true);
@@ -96,8 +100,9 @@ Windows windows_of(const Call& call, const View& in, const View& out) {
 /// f(plane's values, row, column) -> Bounded for each result of a plane.
 template <class F>
 Demand by_planes(const std::string& name, const View& out, const View& in, std::int64_t planes, F f) {
-  const std::int64_t size = out.count() / std::max<std::int64_t>(planes, 1),
+  const std::int64_t size = out.dim() < 2 ? 0 : out.size(-1) * out.size(-2),
                      read = in.count() / std::max<std::int64_t>(planes, 1);
+  expect_sizes(out.count() == planes * size && in.count() == planes * read);
   return {name,
           out,
           Demand::bound,
@@ -136,6 +141,7 @@ const RegisterOperations averages{{"avg_pool2d", "_adaptive_avg_pool2d", "adapti
 /// g / size to each place of a window, added up
 Demands average_backward(const Call& call, const Profile& profile) {
   const View out = output_of(call), g = call.tensor("grad_output");
+  expect_sizes(out.sizes == call.tensor("self").sizes);
   const Windows w = windows_of(call, call.tensor("self"), g);
   const bool in_storage = profile.says(call.name, out.element, "adds_in_storage");
   return {by_planes("result", out, g, w.planes, [=](const std::vector<double>& gradients, Part& part, std::int64_t at) {
@@ -171,6 +177,7 @@ Demands largest(const Call& call, const Profile&) {
     });
     return most;
   };
+  if (call.has_result(1)) expect_sizes(call.result(1).sizes == out.sizes);
   Demands all{
       by_planes("values", out, x, w.planes, [=](const std::vector<double>& values, Part& part, std::int64_t at) {
         for (std::int64_t r = 0; r < w.rows_out; ++r)
@@ -209,7 +216,10 @@ Demands largest_backward(const Call& call, const Profile& profile) {
     std::vector<double> chosen(gradients.size());
     places.read((part.first + at) / size * n, n, chosen.data());
     std::vector<Addends> sums(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < chosen.size(); ++i) sums.at(static_cast<std::size_t>(chosen[i])).add({gradients[i], 0});
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (!(chosen[i] >= 0 && chosen[i] < static_cast<double>(size))) throw NotJudged("an index beyond its plane");
+      sums[static_cast<std::size_t>(chosen[i])].add({gradients[i], 0});
+    }
     for (const Addends& sum : sums) {
       const Bounded y = arithmetic_of(out.element).store(a.sum(sum));
       part.v[at] = y.v;

@@ -34,6 +34,7 @@ TALLY_WIDE_REGISTERS void multiply(const double* a, const double* panel, std::in
 
 struct Cost {
   double kappa, u;
+  bool exact_grid;  // operands are not cut, and sums are kept in fp32
 };
 
 /// What a row's numbers are multiples of, and the sum of their sizes: products of two rows add up
@@ -76,8 +77,8 @@ class Worker {
     a_.assign(static_cast<std::size_t>(padded * k), 0);
     grid_of_a_.resize(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) {
-      of_.a(batch, first + i, &a_[static_cast<std::size_t>(i * k)]);
-      grid_of_a_[static_cast<std::size_t>(i)] = grid_of(&a_[static_cast<std::size_t>(i * k)], k);
+      of_.a(batch, first + i, a_.data() + i * k);
+      grid_of_a_[static_cast<std::size_t>(i)] = grid_of(a_.data() + i * k, k);
     }
     if (of_.c) {
       c_.resize(static_cast<std::size_t>(count * of_.n));
@@ -91,20 +92,20 @@ class Worker {
       std::fill(b_.begin(), b_.end(), 0.0);
       Grid grid_of_b[lanes];
       for (std::int64_t l = 0; l < width; ++l) {
-        of_.b(batch, j + l, &b_[static_cast<std::size_t>(l * k)]);
-        grid_of_b[l] = grid_of(&b_[static_cast<std::size_t>(l * k)], k);
+        of_.b(batch, j + l, b_.data() + l * k);
+        grid_of_b[l] = grid_of(b_.data() + l * k, k);
       }
       for (std::int64_t p = 0; p < k; ++p)
         for (std::int64_t l = 0; l < lanes; ++l)
           panel_[static_cast<std::size_t>(p * lanes + l)] = b_[static_cast<std::size_t>(l * k + p)];
       for (std::int64_t i = 0; i < count; i += tile) {
-        multiply(&a_[static_cast<std::size_t>(i * k)], panel_.data(), k, sums);
+        multiply(a_.data() + i * k, panel_.data(), k, sums);
         for (std::int64_t r = 0; r < std::min(tile, count - i); ++r)
           for (std::int64_t l = 0; l < width; ++l)
             element(part, at + (i + r) * of_.n + j + l,
-                    of_.c ? c_[static_cast<std::size_t>((i + r) * of_.n + j + l)] : 0,
-                    &a_[static_cast<std::size_t>((i + r) * k)], &b_[static_cast<std::size_t>(l * k)],
-                    sums[r * lanes + l], grid_of_a_[static_cast<std::size_t>(i + r)].times(grid_of_b[l], cost_.u));
+                    of_.c ? c_[static_cast<std::size_t>((i + r) * of_.n + j + l)] : 0, a_.data() + (i + r) * k,
+                    b_.data() + l * k, sums[r * lanes + l],
+                    grid_of_a_[static_cast<std::size_t>(i + r)].times(grid_of_b[l], cost_.u));
       }
     }
   }
@@ -139,7 +140,7 @@ class Worker {
       part.e[at] = std::isfinite(v) ? infinite : 0;
       return;
     }
-    const bool exact = of_.alpha == 1 && c == 0 && grid.exact;
+    const bool exact = cost_.exact_grid && of_.alpha == 1 && c == 0 && grid.exact;
     const double e = exact ? 0 : (cost_.kappa * magnitude + flushed) * inflation;
     if (magnitude * (1 + cost_.kappa) >= threshold) {
       part.e[at] = infinite;
@@ -150,6 +151,11 @@ class Worker {
     part.e[at] = stored.e;
     const double roundings = std::sqrt(static_cast<double>(of_.k) / 3) * cost_.u;
     double deviation = roundings * (std::fabs(of_.alpha) * std::max(std::sqrt(squares), largest) + std::fabs(v));
+    if (std::fabs(part.found[at] - v) > deviation) {
+      std::vector<double> addends(static_cast<std::size_t>(of_.k));
+      for (std::size_t p = 0; p < addends.size(); ++p) addends[p] = of_.alpha * a[p] * b[p];
+      deviation *= together(std::move(addends), cost_.u, magnitude);
+    }
     deviation += flushed;  // instructions of dot products may flush each product
     if (is_half(element_)) deviation += (storage.u() * std::fabs(v) + storage.underflow()) / std::sqrt(3.0);
     if (drawn) part.s[at] = deviation;  // others are chosen by their errors
@@ -157,8 +163,9 @@ class Worker {
 
   /// Enough elements to tell how errors spread, whatever they are: one in 64, and in 1,024 of a large result.
   bool is_drawn(std::int64_t index) const {
-    if (of_.k < 64) return true;
-    const bool large = of_.batches * of_.m * of_.n >= 1 << 16;
+    const std::int64_t all = of_.batches * of_.m * of_.n;
+    if (of_.k < 64 || all < 4096) return true;
+    const bool large = all >= 1 << 16;
     return static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15u >> (large ? 54 : 58) == 0;
   }
 
@@ -223,6 +230,10 @@ Summed summed(const Arithmetic& a, const double* values, std::int64_t count, dou
           a.u() * std::sqrt(static_cast<double>(count) / 3) * (std::max(std::sqrt(squares), largest) + std::fabs(v))};
 }
 
+double together(std::vector<double> addends, double u, double magnitude) {
+  return std::sqrt(alike(std::move(addends), quarter_ulp(u, magnitude)));
+}
+
 RowOf rows_of(const View& matrix) {
   const std::int64_t rows = matrix.size(1), columns = matrix.size(2);
   return [=](std::int64_t batch, std::int64_t row, double* out) {
@@ -232,6 +243,7 @@ RowOf rows_of(const View& matrix) {
 
 Demand sum_of_products(const Call& call, const Profile& profile, const std::string& output, const View& found,
                        SumOfProducts products) {
+  expect_sizes(found.count() == products.batches * products.m * products.n);
   const bool halves = is_half(found.element);
   const double k = products.addends > 0 ? products.addends : static_cast<double>(products.k);
   const bool scales = products.alpha != 1 || (products.c && products.beta != 1);
@@ -241,18 +253,20 @@ Demand sum_of_products(const Call& call, const Profile& profile, const std::stri
   const bool in_storage = halves && profile.says(call.name, found.element, "adds_in_storage");
   const double u = in_storage ? arithmetic_of(found.element).u() : fp32().u();
   double kappa = gam(roundings, u);
-  if (profile.says(call.name, found.element, "tf32")) kappa = (1 + kappa) * (1 + 0x1p-11) * (1 + 0x1p-11) - 1;
+  const bool cuts = profile.says(call.name, found.element, "tf32");
+  if (cuts) kappa = (1 + kappa) * (1 + 0x1p-11) * (1 + 0x1p-11) - 1;
   // The second factor is read again for every part.
   constexpr std::int64_t elements = 1 << 18;
-  const std::int64_t n = std::max<std::int64_t>(products.n, 1), unit = n * std::max<std::int64_t>(elements / n, 1);
+  const std::int64_t unit = std::max<std::int64_t>(products.n, 1);
   return {output,
           found,
           Demand::bound,
           unit,
           [=, products = std::move(products)](Part& part) {
-            Worker(products, found.element, {kappa, u}).fill(part);
+            Worker(products, found.element, {kappa, u, !cuts && !in_storage}).fill(part);
           },
-          {}};
+          {},
+          elements};
 }
 
 namespace {
@@ -275,6 +289,8 @@ Demands matrix_product(const Call& call, const Profile& profile) {
   if (!is_float(out.element) || !is_float(a.element)) throw NotJudged("a product of integers");
   format_of(out.element);
   format_of(a.element);
+  if (a.dim() != 3 || b.dim() != 3 || a.size(2) != b.size(1) || a.size(0) != b.size(0))
+    throw NotJudged("matrices that do not meet");
   SumOfProducts products{a.size(0),
                          a.size(1),
                          b.size(2),
@@ -296,6 +312,7 @@ Demands linear(const Call& call, const Profile& profile) {
   const View out = output_of(call), x = call.tensor("input"), w = call.tensor("weight");
   format_of(x.element);
   const std::int64_t k = x.size(-1), n = w.size(0);
+  if (w.dim() != 2 || w.size(1) != k) throw NotJudged("matrices that do not meet");
   SumOfProducts products{1,
                          out.count() / std::max<std::int64_t>(n, 1),
                          n,
@@ -311,7 +328,7 @@ const RegisterOperations linears{{"linear"}, linear};
 /// Rows of `self` by groups of experts: offs ends each group.
 Demands grouped(const Call& call, const Profile& profile) {
   const View out = output_of(call), a = call.tensor("self"), b = call.tensor("mat2");
-  if (!call.has("offs")) throw NotJudged("groups without offsets");
+  if (!call.has("offs") || call.has("bias")) throw NotJudged("groups without offsets, or with a bias");
   format_of(a.element);
   std::vector<double> ends = call.tensor("offs").read();
   Demands all;

@@ -46,6 +46,9 @@ struct Summed {
   /// what they come to one after another where their signs are not random.
   double deviation;
 };
+/// How many times larger it is where addends round alike (oracle/tolerance/summation.hpp): equal ones err equally, and
+/// sums of constants lean. Asked only of errors beyond the deviation.
+double together(std::vector<double> addends, double u, double magnitude);
 /// `values` as read; `more` roundings that each addend has had beside the additions.
 Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more = 0);
 

@@ -15,8 +15,10 @@ struct Reduced {
   std::int64_t count = 1;  // how many elements make one result
   Reduced(const View& from, Sizes dims) : x(from) {
     std::vector<bool> goes(from.sizes.size(), dims.empty());
-    for (const std::int64_t dim : dims)
-      goes[static_cast<std::size_t>(dimension_of(dim, from.dim()))] = !from.sizes.empty();
+    for (const std::int64_t dim : dims) {
+      const std::int64_t counted = dimension_of(dim, from.dim());
+      if (!goes.empty()) goes[static_cast<std::size_t>(counted)] = true;
+    }
     Sizes order;
     for (const bool last : {false, true})
       for (std::size_t i = 0; i < goes.size(); ++i)
@@ -25,6 +27,8 @@ struct Reduced {
       if (goes[i]) count *= from.sizes[i];
     x = from.permuted(order);
   }
+  /// One number for each result.
+  void expect(const View& out) const { expect_sizes(count == 0 || out.count() * count == x.count()); }
 };
 
 Sizes dims_of(const Call& call) { return call.has("dim") ? call.integers("dim") : Sizes{}; }
@@ -32,6 +36,9 @@ Sizes dims_of(const Call& call) { return call.has("dim") ? call.integers("dim") 
 /// f(values, how many) -> Summed for each result, stored once.
 template <class F>
 Demand reduced(const std::string& name, const View& out, const Reduced& of, F f) {
+  of.expect(out);
+  const bool narrows = of.x.element != out.element && !is_half(of.x.element);
+  if (narrows && is_half(out.element)) throw NotJudged("a sum in 16 bits of what is cast to them before");
   return {name,
           out,
           Demand::bound,
@@ -40,11 +47,18 @@ Demand reduced(const std::string& name, const View& out, const Reduced& of, F f)
             const Arithmetic& storage = arithmetic_of(out.element);
             for (std::int64_t i = 0; i < part.count; ++i) {
               of.x.read((part.first + i) * of.count, of.count, values.data());
+              if (narrows)
+                for (double& value : values) value = static_cast<float>(value);
               const Summed sum = f(values.data(), of.count);
               const Bounded stored = storage.store(sum.sum);
               part.v[i] = stored.v;
               part.e[i] = stored.e;
-              if (!is_half(out.element)) part.s[i] = sum.deviation;
+              if (is_half(out.element)) continue;
+              part.s[i] = sum.deviation;
+              if (std::fabs(part.found[i] - stored.v) <= sum.deviation) continue;
+              double magnitude = 0;
+              for (const double value : values) magnitude += std::fabs(value);
+              part.s[i] *= together(values, fp32().u(), magnitude);
             }
           },
           {}};
@@ -55,6 +69,7 @@ Demands sum_or_mean(const Call& call, const Profile& profile) {
   const View out = output_of(call), x = call.tensor("self");
   const Reduced of(x, dims_of(call));
   if (!is_float(out.element)) {
+    of.expect(out);
     return {{output_name(call),
              out,
              Demand::bits,
@@ -64,7 +79,12 @@ Demands sum_or_mean(const Call& call, const Profile& profile) {
                for (std::int64_t i = 0; i < part.count; ++i) {
                  of.x.read((part.first + i) * of.count, of.count, values.data());
                  part.v[i] = 0;
-                 for (const double value : values) part.v[i] += value;
+                 double magnitude = 0;
+                 for (const double value : values) {
+                   part.v[i] += value;
+                   magnitude += std::fabs(value);
+                 }
+                 if (!(magnitude < 0x1p53)) part.e[i] = infinite;
                }
              },
              {}}};
@@ -88,6 +108,7 @@ Demands norm(const Call& call, const Profile& profile) {
   const View out = output_of(call), x = call.tensor("self");
   const Reduced of(x, dims_of(call));
   const double p = call.number("ord", call.number("p", 2));
+  of.expect(out);
   if (std::isinf(p))
     return {{output_name(call),
              out,
@@ -127,24 +148,28 @@ Demands running(const Call& call, const Profile&) {
   const std::int64_t dim = call.integer("dim");
   const View out = output_of(call).with_last(dim), x = call.tensor("self").with_last(dim);
   const std::int64_t n = x.size(-1);
+  expect_sizes(out.sizes == x.sizes);
   const bool whole = !is_float(out.element);
+  if (is_half(out.element) && !is_half(x.element)) throw NotJudged("a sum in 16 bits of what is cast to them before");
   return {{output_name(call),
            out,
            whole ? Demand::bits : Demand::bound,
            n,
            [=](Part& part) {
              x.read(part.first, part.count, part.v);
+             if (x.element != out.element && !is_half(x.element) && !whole)
+               for (std::int64_t i = 0; i < part.count; ++i) part.v[i] = static_cast<float>(part.v[i]);
              for (std::int64_t row = 0; row < part.count; row += n) {
                double sum = 0, magnitude = 0;
                for (std::int64_t i = 0; i < n; ++i) {
                  magnitude += std::fabs(part.v[row + i]);
                  sum += part.v[row + i];
+                 const double cost = gam(static_cast<double>(i), fp32().u());
+                 const bool fits = whole ? magnitude < 0x1p53 : magnitude * (1 + cost) < fp32().threshold();
                  const Bounded stored =
-                     whole ? Bounded{sum, 0}
-                           : arithmetic_of(out.element)
-                                 .store({sum, gam(static_cast<double>(i), fp32().u()) * magnitude * inflation});
+                     whole ? Bounded{sum, 0} : arithmetic_of(out.element).store({sum, cost * magnitude * inflation});
                  part.v[row + i] = stored.v;
-                 part.e[row + i] = stored.e;
+                 part.e[row + i] = fits ? stored.e : infinite;
                }
              }
            },
@@ -159,8 +184,11 @@ bool before(double x, double y, bool largest) { return std::isnan(x) ? !std::isn
 Demands extremes(const Call& call, const Profile&) {
   const std::string& name = call.name;
   const bool largest = name.find("max") != std::string::npos, index_only = name.starts_with("arg");
+  if (call.has("other")) throw NotJudged("the larger or the smaller of two");
   const View x = call.tensor("self");
   const Reduced of(x, dims_of(call));
+  if (of.count == 0) throw NotJudged("the largest or the smallest of nothing");
+  of.expect(index_only ? call.result() : output_of(call));
   Demands all;
   const auto each = [=](auto f) {
     return [=](Part& part) {
@@ -181,6 +209,7 @@ Demands extremes(const Call& call, const Profile&) {
                    each([](const std::vector<double>&, double best, double) { return best; }),
                    {}});
   if (!index_only && !call.has_result(1)) return all;
+  if (!index_only) of.expect(call.result(1));
   all.push_back({"indices",
                  index_only ? call.result() : call.result(1),
                  Demand::bits,
@@ -208,6 +237,7 @@ Demands ordered(const Call& call, const Profile&) {
   const View x = call.tensor("self").with_last(dim), values = call.result(0).with_last(dim),
              places = call.result(1).with_last(dim);
   const std::int64_t n = x.size(-1), k = values.size(-1);
+  expect_sizes(k <= n && values.count() == places.count() && values.count() * n == x.count() * k);
   const auto best = [=](std::int64_t row) {
     std::vector<double> all(static_cast<std::size_t>(n));
     x.read(row * n, n, all.data());
@@ -227,9 +257,12 @@ Demands ordered(const Call& call, const Profile&) {
                        std::vector<double> chosen = best((part.first + at) / k).second;
                        if (!in_order) {  // the same numbers in any order
                          std::vector<double> found(part.found + at, part.found + at + k), sorted = chosen;
-                         std::sort(found.begin(), found.end());
-                         std::sort(sorted.begin(), sorted.end());
-                         if (found == sorted) chosen.assign(part.found + at, part.found + at + k);
+                         const auto by_size = [](double a, double b) { return before(a, b, true); };
+                         std::sort(found.begin(), found.end(), by_size);
+                         std::sort(sorted.begin(), sorted.end(), by_size);
+                         if (std::equal(found.begin(), found.end(), sorted.begin(),
+                                        [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }))
+                           chosen.assign(part.found + at, part.found + at + k);
                        }
                        std::copy(chosen.begin(), chosen.end(), part.v + at);
                      }
@@ -265,6 +298,7 @@ const RegisterOperations orders{{"sort", "topk"}, ordered};
 
 Demands any_or_all(const Call& call, const Profile&) {
   const Reduced of(call.tensor("self"), dims_of(call));
+  of.expect(output_of(call));
   const bool all = call.name == "all";
   return {{output_name(call),
            output_of(call),

@@ -46,6 +46,7 @@ Call of_one(const Call& call, const std::string& name, std::size_t i, std::size_
     one.arguments["other"] = one.arguments["value"];
     one.arguments["exponent"] = one.arguments["value"];
   }
+  if (name.starts_with("clamp_")) one.arguments[name == "clamp_min" ? "min" : "max"] = one.arguments["other"];
   if (one.arguments.contains("exponent") && !one.arguments.contains("other"))
     one.arguments["other"] = one.arguments["exponent"];
   if (call.arguments.contains("tensors1")) {  // _foreach_lerp
@@ -174,6 +175,30 @@ void Reader::read(std::int64_t first, std::int64_t count) {
       if (std::isnan(e[k][i])) e[k][i] = std::isfinite(as_is) ? infinite : 0;
     }
   }
+}
+
+double written(Element element, double v) {
+  if (element == Element::float64) return v;
+  if (element == Element::boolean) return v != 0 ? 1 : 0;
+  if (is_float(element)) {
+    const double single = static_cast<float>(v);
+    return element == Element::float32 ? single : rounded(operations::format_of(element), single);
+  }
+  const double all = std::ldexp(1.0, 8 * static_cast<int>(size_of(element)));
+  const double least = element == Element::uint8 ? 0 : -all / 2;
+  return v >= least && v < least + all ? v : v - std::floor((v - least) / all) * all;
+}
+
+void expect_sizes(bool they_are_so) {
+  if (!they_are_so) throw NotJudged("a result of other sizes than its operation gives");
+}
+
+bool Reader::known(std::int64_t i) const {
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (operands[k].view && !is_float(operands[k].view->element) &&
+        std::fabs(v[k][static_cast<std::size_t>(i)]) >= 0x1p53)
+      return false;
+  return true;
 }
 
 Demand moved(const std::string& output, const View& found, const View& from) {

@@ -40,7 +40,7 @@ struct Part {
 /// What one result is held to.
 struct Demand {
   enum Holds {
-    bits,   // v, rounded once into the result's format (16 bits: through fp32)
+    bits,   // `written`: v, rounded once into the result's format; undecided where e is infinite
     bound,  // |found - v| <= e
     raw,    // the bits that `raw_of` gives
   };
@@ -49,7 +49,8 @@ struct Demand {
   Holds holds = bound;
   std::int64_t unit = 1;  // parts begin and end at multiples of it
   std::function<void(Part&)> of;
-  std::function<void(std::int64_t first, std::int64_t count, std::uint64_t* out)> raw_of;
+  std::function<void(std::int64_t first, std::int64_t count, std::uint64_t* out)> raw_of = {};
+  std::int64_t part = 0;  // elements of a part, where more than usual are worked out together
 };
 
 /// The demands of a call; none where there is nothing to hold (a view, a drawn number). Throws NotJudged.
@@ -68,6 +69,11 @@ struct RegisterOperations {
     for (std::string& name : names) Register<OperationRule>({std::move(name), rule}, at);
   }
 };
+
+/// v as a result holds it: rounded once, 16 bits through fp32; whole numbers wrap, and booleans tell whether it is 0.
+double written(Element element, double v);
+/// Throws NotJudged where a result has other sizes than its operation gives.
+void expect_sizes(bool they_are_so);
 
 /// The demands of any call. Throws NotJudged, for an operation without a rule too.
 std::vector<Demand> demands_of(const Call& call, const Profile& profile);
@@ -104,6 +110,8 @@ struct Reader {
 
   Reader(std::vector<Operand> operands, const View& found);
   void read(std::int64_t first, std::int64_t count);
+  /// Whether binary64 holds all operands of element i of the part, which int64 beyond 2^53 it may not.
+  bool known(std::int64_t i) const;
   /// Whether no operand may be rounded before it is used.
   bool exact() const { return e.empty(); }
 };
@@ -191,8 +199,10 @@ Demand rounded_once(const Call&, const std::string& output, const View& found, s
           1,
           [=](Part& part) mutable {
             reader.read(part.first, part.count);
-            for (std::int64_t i = 0; i < part.count; ++i)
+            for (std::int64_t i = 0; i < part.count; ++i) {
               part.v[i] = with_each(std::make_index_sequence<n>{}, [&](auto... k) { return f(reader.v[k][i]...); });
+              if (!reader.known(i)) part.e[i] = infinite;
+            }
           },
           {}};
 }

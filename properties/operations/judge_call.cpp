@@ -20,15 +20,7 @@ using oracle::operations::Values;
 using oracle::operations::View;
 
 constexpr std::int64_t part_size = 1 << 16;
-constexpr double largest_whole = 0x1p53;
 constexpr std::int64_t fewest_with_spread = 16;
-
-/// v rounded once into an element's format; 16 bits through fp32, in which their operations compute.
-double stored(Element element, double v) {
-  if (element == Element::float64 || !is_float(element)) return v;
-  const double single = static_cast<float>(v);
-  return element == Element::float32 ? single : oracle::rounded(format_of(element), single);
-}
 
 bool same(double found, double expected) { return found == expected || (std::isnan(found) && std::isnan(expected)); }
 
@@ -45,11 +37,14 @@ class Judge {
     result_.format = name_of(demand.found.element);
     result_.sizes = demand.found.sizes;
     result_.elements = demand.found.count();
+    const bool has_bound = demand.holds == Demand::bound;
+    threshold_ = has_bound ? format_of(demand.found.element).overflow_threshold() : infinite;
   }
 
   JudgedResult judged() {
     const std::int64_t all = result_.elements, unit = std::max<std::int64_t>(demand_.unit, 1);
-    const std::int64_t size = std::max(part_size / unit, std::int64_t{1}) * unit;
+    oracle::operations::expect_sizes(all % unit == 0);
+    const std::int64_t size = std::max(std::max(part_size, demand_.part) / unit, std::int64_t{1}) * unit;
     for (std::int64_t first = 0; first < all; first += size) part(first, std::min(size, all - first));
     result_.vacuous = errors_ > 0 && errors_ >= values_;
     if (drawn_ >= fewest_with_spread) {
@@ -104,12 +99,13 @@ class Judge {
   void element(std::int64_t at, std::size_t i) {
     const double found = found_[i], v = v_[i];
     if (std::signbit(e_[i]) && std::fabs(found - v) <= -e_[i]) return;  // inside of a smaller bound
-    const bool whole = whole_;
+    const Element format = demand_.found.element;
     if (demand_.holds == Demand::bits) {
-      if (whole && std::fabs(v) >= largest_whole) {
+      constexpr double largest_whole = 0x1p53;
+      if (e_[i] == infinite || (whole_ && !(std::fabs(v) < largest_whole))) {
         ++result_.undecided;
-      } else if (!same(found, whole ? v : stored(demand_.found.element, v))) {
-        wrong(at, found, whole ? v : stored(demand_.found.element, v), 0);
+      } else if (!same(found, written(format, v))) {
+        wrong(at, found, written(format, v), 0);
       }
       return;
     }
@@ -119,7 +115,16 @@ class Judge {
       return;
     }
     if (!std::isfinite(v)) {
-      if (!same(found, v) && !(std::isnan(v) && std::isnan(found))) wrong(at, found, v, 0);
+      if (!same(found, v)) wrong(at, found, v, 0);
+      return;
+    }
+    if (std::fabs(v) + e >= threshold_) {  // it overflows, or may
+      const double beyond = std::copysign(infinite, v);
+      if (std::fabs(v) - e < threshold_) {
+        ++result_.undecided;
+      } else if (found != beyond) {
+        wrong(at, found, beyond, 0);
+      }
       return;
     }
     const double error = std::fabs(found - v);
@@ -129,7 +134,7 @@ class Judge {
     }
     if (!(error <= e)) {
       // With no error allowed v is exact, and so is its rounding.
-      if (!(e == 0 && same(found, stored(demand_.found.element, v)))) wrong(at, found, v, e);
+      if (!(e == 0 && same(found, written(format, v)))) wrong(at, found, v, e);
       return;
     }
     if (e_[i] > 0) {
@@ -175,6 +180,7 @@ class Judge {
   bool whole_, finite_ = true;
   std::vector<double> found_, v_, e_, s_;
   std::vector<std::uint64_t> bits_, expected_;
+  double threshold_ = infinite;
   double values_ = 0, errors_ = 0, squares_ = 0;
   std::int64_t drawn_ = 0;
 };

@@ -117,14 +117,15 @@ class Recording::Line {
     named_[view.block] = found->second.at;
     const auto bytes = static_cast<std::int64_t>(oracle::operations::size_of(view.element));
     // Every element lies in its block.
-    long double low = view.offset, high = view.offset, count = 1;
+    long double low = view.offset, high = view.offset, count = 1, most = 1;  // most: where no size is 0
     for (std::size_t i = 0; i < view.sizes.size(); ++i) {
       if (view.sizes[i] < 0) throw std::runtime_error("a size below 0");
       count *= static_cast<long double>(view.sizes[i]);
+      most *= static_cast<long double>(std::max<std::int64_t>(view.sizes[i], 1));
       const long double reach = static_cast<long double>(view.sizes[i] - 1) * static_cast<long double>(view.strides[i]);
       (reach < 0 ? low : high) += reach;
     }
-    if (count > 0x1p40L) throw std::runtime_error("a tensor of more than 2^40 elements");
+    if (most > 0x1p40L) throw std::runtime_error("a tensor of more than 2^40 elements");
     if (count > 0 &&
         (low < 0 || (high + 1) * static_cast<long double>(bytes) > static_cast<long double>(found->second.bytes)))
       throw std::runtime_error("a tensor beyond the end of block " + std::to_string(view.block));
