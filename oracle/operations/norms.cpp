@@ -275,7 +275,8 @@ struct Backward {
             Demand::bound,
             groups.n,
             [=, *this](Part& part) {
-              const double u = (between ? arithmetic_of(out.element) : fp32()).u(), n = static_cast<double>(groups.n);
+              const Arithmetic& a = between ? arithmetic_of(out.element) : fp32();
+              const double u = a.u(), least = a.underflow(), n = static_cast<double>(groups.n);
               for (std::int64_t at = 0; at < part.count; at += groups.n) {
                 const std::int64_t group = (part.first + at) / groups.n;
                 const std::vector<double> values = groups.read(from, group), g = groups.read(gradients, group);
@@ -299,7 +300,7 @@ struct Backward {
                       gam(6, u) * rho * (std::fabs(gw) + std::fabs(m1) + e1 + (std::fabs(m2) + e2) * size);
                   // What products lose below the normal range, times the factors that follow.
                   const double wi = std::fabs(w(groups.parameter(group, static_cast<std::int64_t>(i))));
-                  const double lost = 0x1p-146 * std::pow(1 + rho, 3) * (1 + wi) * (1 + size / rho);
+                  const double lost = 16 * least * std::pow(1 + rho, 3) * (1 + wi) * (1 + size / rho);
                   const double e = (rho * (e1 + std::fabs(hat) * e2) + roundings + lost) * inflation;
                   const Bounded stored = arithmetic_of(out.element).store({v, std::isfinite(v) ? e : 0});
                   part.v[at + static_cast<std::int64_t>(i)] = stored.v;
@@ -314,7 +315,7 @@ struct Backward {
   Demand parameter(const std::string& name, const View& found, bool of_weight, const Profile& profile,
                    const std::string& op) const {
     expect_sizes(found.count() == groups.parameters);
-    std::vector<double> v(static_cast<std::size_t>(found.count())), magnitude(v), count(v);
+    std::vector<double> v(static_cast<std::size_t>(found.count())), magnitude(v), count(v), factors(v);
     const View from = groups.arranged(x), gradients = groups.arranged(dy);
     for (std::int64_t group = 0; group < groups.count; ++group) {
       const std::vector<double> values = groups.read(from, group), g = groups.read(gradients, group);
@@ -324,6 +325,8 @@ struct Backward {
         v[k] += of_weight ? g[i] * (values[i] - m) * rho : g[i];
         magnitude[k] += std::fabs(g[i]) * (of_weight ? (std::fabs(values[i]) + std::fabs(m)) * rho : 1);
         count[k] += 1;
+        // What (x - mean) rstd and its product with g, in either order, lose below the normal range.
+        factors[k] += of_weight ? 1 + std::fabs(g[i]) + rho : 0;
       }
     }
     // In the format of x, whatever the parameters have.
@@ -341,8 +344,8 @@ struct Backward {
                 const Bounded stored =
                     arithmetic_of(found.element)
                         .store({v[k], !std::isfinite(v[k]) ? 0
-                                      : fits               ? (cost * magnitude[k] + count[k] * 0x1p-149) * inflation
-                                                           : infinite});
+                                      : fits ? (cost * magnitude[k] + 2 * factors[k] * a.underflow()) * inflation
+                                             : infinite});
                 part.v[i] = stored.v;
                 part.e[i] = stored.e;
               }

@@ -35,6 +35,7 @@ TALLY_WIDE_REGISTERS void multiply(const double* a, const double* panel, std::in
 struct Cost {
   double kappa, u;
   bool exact_grid;  // operands are not cut, and sums are kept in fp32
+  double lost;      // of a product below the normal range
 };
 
 /// What a row's numbers are multiples of, and the sum of their sizes: products of two rows add up
@@ -126,7 +127,7 @@ class Worker {
       }
     }
     const Arithmetic& storage = arithmetic_of(element_);
-    const double flushed = static_cast<double>(of_.k) * least_normal, threshold = fp32().threshold();
+    const double flushed = static_cast<double>(of_.k) * cost_.lost, threshold = fp32().threshold();
     double magnitude = 0, squares = 0, partial = 0, largest = 0;
     for (std::int64_t p = 0; p < of_.k; ++p) {
       const double x = a[p] * b[p];
@@ -169,7 +170,6 @@ class Worker {
     return static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15u >> (large ? 54 : 58) == 0;
   }
 
-  static constexpr double least_normal = 0x1p-126;
   const SumOfProducts& of_;
   Element element_;
   Cost cost_;
@@ -255,6 +255,8 @@ Demand sum_of_products(const Call& call, const Profile& profile, const std::stri
   double kappa = gam(roundings, u);
   const bool cuts = profile.says(call.name, found.element, "tf32");
   if (cuts) kappa = (1 + kappa) * (1 + 0x1p-11) * (1 + 0x1p-11) - 1;
+  // Instructions of dot products may flush.
+  const double lost = 0x1p-126 + (in_storage ? arithmetic_of(found.element).underflow() : 0);
   // The second factor is read again for every part.
   constexpr std::int64_t elements = 1 << 18;
   const std::int64_t unit = std::max<std::int64_t>(products.n, 1);
@@ -263,7 +265,7 @@ Demand sum_of_products(const Call& call, const Profile& profile, const std::stri
           Demand::bound,
           unit,
           [=, products = std::move(products)](Part& part) {
-            Worker(products, found.element, {kappa, u, !cuts && !in_storage}).fill(part);
+            Worker(products, found.element, {kappa, u, !cuts && !in_storage, lost}).fill(part);
           },
           {},
           elements};
