@@ -210,7 +210,7 @@ Demands between_two(const Call& call, const Profile& profile) {
         return either(a, from_x, from_y);
       })};
 }
-const RegisterOperations lerps{{"lerp"}, between_two};
+const RegisterOperations registered{{"lerp"}, between_two};
 
 }  // namespace
 }  // namespace tally::oracle::operations::arithmetic_rules

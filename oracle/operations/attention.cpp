@@ -365,7 +365,7 @@ Demands backward(const Call& call, const Profile& profile) {
   all.push_back(of_keys("grad_value", call.result(2), true));
   return all;
 }
-const RegisterOperations backwards{{"_scaled_dot_product_flash_attention_for_cpu_backward"}, backward};
+const RegisterOperations registered{{"_scaled_dot_product_flash_attention_for_cpu_backward"}, backward};
 
 }  // namespace
 }  // namespace tally::oracle::operations::attention_rules

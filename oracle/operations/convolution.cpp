@@ -266,7 +266,7 @@ Demands convolution_backward(const Call& call, const Profile& profile) {
   if (call.has_result(2)) all.push_back(biases("grad_bias", call.result(2), dy));
   return all;
 }
-const RegisterOperations backwards{{"convolution_backward"}, convolution_backward};
+const RegisterOperations registered{{"convolution_backward"}, convolution_backward};
 
 }  // namespace
 }  // namespace tally::oracle::operations::convolution_rules

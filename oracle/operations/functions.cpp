@@ -292,7 +292,7 @@ Demands rsqrt(const Call& call, const Profile& profile) {
   return {elementwise<1>(call, profile, output_name(call), out, {call.tensor("self")},
                          [=](const auto& a, Bounded x) { return power(a, x, -0.5, {}, sqrt); })};
 }
-const RegisterOperations roots{{"rsqrt"}, rsqrt};
+const RegisterOperations registered{{"rsqrt"}, rsqrt};
 
 }  // namespace
 }  // namespace tally::oracle::operations::functions_rules

@@ -251,7 +251,7 @@ Demands scattered(const Call& call, const Profile& profile) {
     return {by_target(output_name(call), out, values, &self, targets, 1, profile, "scatter_add")};
   return {put(call, out, self, targets, values)};
 }
-const RegisterOperations scatters{{"scatter", "scatter_add"}, scattered};
+const RegisterOperations registered{{"scatter", "scatter_add"}, scattered};
 
 }  // namespace
 }  // namespace tally::oracle::operations::indexing_rules

@@ -175,7 +175,7 @@ Demands mse_backward(const Call& call, const Profile& profile) {
         return either(a, a.mul(a.mul(factor, difference), gradient), a.mul(factor, a.mul(difference, gradient)));
       })};
 }
-const RegisterOperations mse_backwards{{"mse_loss_backward"}, mse_backward};
+const RegisterOperations registered{{"mse_loss_backward"}, mse_backward};
 
 }  // namespace
 }  // namespace tally::oracle::operations::losses_rules

@@ -402,7 +402,7 @@ std::vector<Demand> counted_up(const Call& call, const Profile&) {
            },
            {}}};
 }
-const RegisterOperations ranges{{"arange"}, counted_up};
+const RegisterOperations registered{{"arange"}, counted_up};
 
 }  // namespace
 }  // namespace tally::oracle::operations::moves_rules

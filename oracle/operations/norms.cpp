@@ -83,15 +83,20 @@ Bounded rstd_of(const Arithmetic& a, Bounded var, double eps) {
   return wider(a.div({1, 0}, a.sqrt(sum)), a.monotone([](double t) { return 1 / std::sqrt(t); }, sum, claimed(2)));
 }
 
-/// By two passes or by Welford's updates in any order of merges.
-Statistics statistics_of(const std::vector<double>& values, double eps) {
+/// By two passes or by Welford's updates in any order of merges; `in`: what sums are kept in, fp32 or 16 bits.
+Statistics statistics_of(const std::vector<double>& values, double eps, Element in = Element::float32) {
   std::vector<Bounded> x(values.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = {values[i], 0};
   const Sample sample = sample_of(x);
   const double height = std::max(sample.n - 1, 0.0);
   const MeanAndVariance passes = two_pass(declared(), height, sample), updates = welford(declared(), height, sample);
-  const Bounded var = wider(passes.variance, updates.variance);
-  return {wider(passes.mean, updates.mean), var, rstd_of(fp32(), var, eps)};
+  Bounded mean = wider(passes.mean, updates.mean), var = wider(passes.variance, updates.variance);
+  if (is_half(in)) {
+    const double u = arithmetic_of(in).u();
+    mean.e += gam(sample.n + 2, u) * sample.magnitude + arithmetic_of(in).underflow();
+    var.e += mean.e * mean.e + gam(sample.n + 5, u) * (var.v + mean.e * mean.e);
+  }
+  return {mean, var, rstd_of(arithmetic_of(in), var, eps)};
 }
 
 struct Parameters {
@@ -187,7 +192,9 @@ Demands layer_or_group(const Call& call, const Profile& profile) {
   const Groups groups =
       call.name == "native_group_norm" ? by_group(call) : by_layer(x, call.integers("normalized_shape"));
   const double eps = call.number("eps");
-  const auto of = [eps](std::int64_t, const std::vector<double>& values) { return statistics_of(values, eps); };
+  const bool in_storage = is_half(x.element) && profile.says(call.name, x.element, "statistics_in_storage");
+  const Element in = in_storage ? x.element : Element::float32;
+  const auto of = [=](std::int64_t, const std::vector<double>& values) { return statistics_of(values, eps, in); };
   return {normalised(call, profile, call.result(0), x, groups, of),
           of_groups("mean", call.result(1), x, groups, [=](std::int64_t g, const auto& v) { return of(g, v).mean; }),
           of_groups("rstd", call.result(2), x, groups, [=](std::int64_t g, const auto& v) { return of(g, v).rstd; })};
@@ -467,7 +474,7 @@ Demands root_mean_square(const Call& call, const Profile&) {
     all.push_back(of_groups("rstd", call.result(1), x, groups, [=](std::int64_t, const auto& v) { return rstd(v); }));
   return all;
 }
-const RegisterOperations rms{{"_fused_rms_norm"}, root_mean_square};
+const RegisterOperations registered{{"_fused_rms_norm"}, root_mean_square};
 
 }  // namespace
 }  // namespace tally::oracle::operations::norms_rules

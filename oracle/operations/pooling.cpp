@@ -228,7 +228,7 @@ Demands largest_backward(const Call& call, const Profile& profile) {
     }
   })};
 }
-const RegisterOperations maxima_backward{{"max_pool2d_with_indices_backward"}, largest_backward};
+const RegisterOperations registered{{"max_pool2d_with_indices_backward"}, largest_backward};
 
 }  // namespace
 }  // namespace tally::oracle::operations::pooling_rules

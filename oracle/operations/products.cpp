@@ -327,6 +327,19 @@ Demands linear(const Call& call, const Profile& profile) {
 }
 const RegisterOperations linears{{"linear"}, linear};
 
+/// A vector's products with another, or with the rows of a matrix.
+Demands vector_product(const Call& call, const Profile& profile) {
+  const View out = output_of(call), a = call.tensor("self");
+  const View b = call.name == "dot" ? call.tensor("tensor") : call.tensor("vec");
+  if (!is_float(out.element) || b.dim() != 1 || a.dim() != (call.name == "dot" ? 1 : 2))
+    throw NotJudged("a product of other tensors than vectors of floats");
+  format_of(out.element);
+  const View vector = as_batch(b);
+  return {sum_of_products(call, profile, output_name(call), out,
+                          {1, out.count(), 1, b.count(), rows_of(as_batch(a)), rows_of(vector), is_half(a.element)})};
+}
+const RegisterOperations vector_products{{"dot", "mv"}, vector_product};
+
 /// Rows of `self` by groups of experts: offs ends each group.
 Demands grouped(const Call& call, const Profile& profile) {
   const View out = output_of(call), a = call.tensor("self"), b = call.tensor("mat2");
@@ -356,7 +369,7 @@ Demands grouped(const Call& call, const Profile& profile) {
   }
   return all;
 }
-const RegisterOperations groups{{"_grouped_mm"}, grouped};
+const RegisterOperations registered{{"_grouped_mm"}, grouped};
 
 }  // namespace
 }  // namespace tally::oracle::operations

@@ -339,7 +339,7 @@ Demands histogram(const Call& call, const Profile&) {
            [=](Part& part) { std::copy_n(counts.begin() + part.first, part.count, part.v); },
            {}}};
 }
-const RegisterOperations histograms{{"histc"}, histogram};
+const RegisterOperations registered{{"histc"}, histogram};
 
 }  // namespace
 }  // namespace tally::oracle::operations::reductions_rules

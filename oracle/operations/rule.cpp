@@ -140,7 +140,14 @@ bool computes_in_fp32(Element element) { return is_half(element) || element == E
 }  // namespace
 
 Reader::Reader(std::vector<Operand> of, const View& found) : operands(std::move(of)), result(found.element) {
-  bool any = false;
+  bool any = false, views = false;
+  Sizes sizes;
+  for (const Operand& operand : operands) {
+    if (!operand.view) continue;
+    sizes = broadcast(sizes, operand.view->sizes);
+    views = true;
+  }
+  expect_sizes(!views || sizes == found.sizes);
   for (Operand& operand : operands) {
     if (!operand.view && computes_in_fp32(result)) operand.number = static_cast<float>(operand.number);
     if (!operand.view) continue;

@@ -168,7 +168,7 @@ Demands backward(const Call& call, const Profile& profile) {
     }
   })};
 }
-const RegisterOperations backwards{{"_softmax_backward_data", "_log_softmax_backward_data"}, backward};
+const RegisterOperations registered{{"_softmax_backward_data", "_log_softmax_backward_data"}, backward};
 
 }  // namespace
 }  // namespace tally::oracle::operations::softmax_rules

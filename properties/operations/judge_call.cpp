@@ -224,7 +224,14 @@ JudgedCall judge(const Call& call, const oracle::operations::Profile& profile) {
       finite = finite && judge.finite();
     }
     judged.made_non_finite = !finite && has_finite_inputs(call);
-    if (demands.empty()) judged.status = JudgedCall::nothing_to_hold;
+    std::int64_t elements = 0, undecided = 0;
+    for (const JudgedResult& each : judged.results) {
+      elements += each.elements;
+      undecided += each.undecided;
+    }
+    if (elements == 0) judged.status = JudgedCall::nothing_to_hold;
+    if (elements > 0 && undecided == elements)
+      throw NotJudged("every element is undecided: it may overflow, or be divided by 0");
   } catch (const NotJudged& reason) {
     judged = {JudgedCall::not_judged, reason.what(), {}, false};
   } catch (const std::exception& problem) {

@@ -49,14 +49,17 @@ std::string bare_name(const std::string& full) {
   return name;
 }
 
+constexpr double most_claimed = 65536;  // ulps: with more a kernel says nothing
+
 std::map<std::string, double> claims_in(const json& profile) {
   std::map<std::string, double> all;
   if (!profile.contains("claims")) return all;
   for (const auto& [name, claim] : profile.at("claims").items()) {
     const json& value = claim.is_object() ? claim.at("value") : claim;
-    if (std::count(name.begin(), name.end(), '/') != 2 || !value.is_number() || value.get<double>() < 0)
+    if (std::count(name.begin(), name.end(), '/') != 2 || !value.is_number() || !(value.get<double>() >= 0) ||
+        value.get<double>() > most_claimed)
       throw std::runtime_error("the claim \"" + name + "\": " + value.dump() +
-                               ", expected \"operation/format/claim\" with a number of at least 0");
+                               ", expected \"operation/format/claim\" with a number of at least 0 and at most 65536");
     all[name] = value.get<double>();
   }
   return all;
@@ -125,7 +128,7 @@ class Recording::Line {
       const long double reach = static_cast<long double>(view.sizes[i] - 1) * static_cast<long double>(view.strides[i]);
       (reach < 0 ? low : high) += reach;
     }
-    if (most > 0x1p40L) throw std::runtime_error("a tensor of more than 2^40 elements");
+    if (most > 0x1p33L) throw std::runtime_error("a tensor of more than 2^33 elements");
     if (count > 0 &&
         (low < 0 || (high + 1) * static_cast<long double>(bytes) > static_cast<long double>(found->second.bytes)))
       throw std::runtime_error("a tensor beyond the end of block " + std::to_string(view.block));
@@ -206,8 +209,13 @@ std::optional<RecordedCall> Recording::next() {
       if (line.contains("end")) {
         ended_ = true;
         seen_ = line.value("seen", std::int64_t{0});
+        const std::int64_t recorded = line.value("recorded", read_calls_);
+        if (recorded != read_calls_)
+          unseen_.push_back("the recording ends with " + std::to_string(recorded) + " operations, and has " +
+                            std::to_string(read_calls_) + ": lines were lost or added");
         continue;
       }
+      ++read_calls_;
       RecordedCall recorded;
       recorded.number = line.at("i").get<std::int64_t>();
       recorded.step = line.value("step", std::int64_t{0});

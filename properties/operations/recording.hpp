@@ -63,7 +63,7 @@ class Recording {
   std::unordered_map<std::int64_t, Block> blocks_;
   RecordingHeader header_;
   std::mutex mutex_;
-  std::int64_t line_ = 0, seen_ = 0;
+  std::int64_t line_ = 0, seen_ = 0, read_calls_ = 0;
   std::uint64_t size_ = 1, read_ = 0;
   bool ended_ = false, over_ = false;
   std::vector<std::string> unseen_;

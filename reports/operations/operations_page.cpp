@@ -194,7 +194,7 @@ void reading_section(Markup& page) {
        "Every element is inside of its bound, and all together are farther off than independent roundings leave: sums "
        "in a shorter format, such as TF32 or bfloat16.");
   term("nothing to hold", "A view of a tensor, memory without contents, numbers that are drawn.");
-  term("undecided", "No rule says whether the element overflows.");
+  term("undecided", "The element may overflow, or be divided by 0: no rule says what it is then.");
   term("vacuous", "As much is allowed as the values are large: the result shows nothing.");
   term("exit codes", "0 pass, 1 fail, 2 unreadable input, 4 no operation could be judged.");
 }

@@ -63,7 +63,7 @@ std::string operations_text(const JudgedRecording& judged, const std::string& fo
     text += indented("nearest to its bound, at " + significant(all.worst) + " of it: " + place_text(all.at));
   if (all.undecided > 0)
     text += indented(counted(static_cast<std::uint64_t>(all.undecided), "element") +
-                     " undecided: no rule says whether they overflow");
+                     " undecided: they may overflow, or be divided by 0");
   if (all.vacuous > 0)
     text += indented(counted(static_cast<std::uint64_t>(all.vacuous), "vacuous result") +
                      ": the allowed error is as large as the values");

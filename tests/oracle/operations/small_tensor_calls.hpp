@@ -48,6 +48,8 @@ inline void add_small_calls_of_tensors(std::map<std::string, Call>& all) {
   // Products, convolutions, pools.
   const View row = tensor({1, 2}, {1, 2}), column = tensor({2, 1}, {3, 4});
   add("mm", {{"self", row}, {"mat2", column}}, {tensor({1, 1}, {11})});
+  add("mv", {{"self", row}, {"vec", tensor({2}, {3, 4})}}, {tensor({1}, {11})});
+  add("dot", {{"self", tensor({2}, {1, 2})}, {"tensor", tensor({2}, {3, 4})}}, {tensor({}, {11})});
   add("bmm", {{"self", tensor({1, 1, 2}, {1, 2})}, {"mat2", tensor({1, 2, 1}, {3, 4})}}, {tensor({1, 1, 1}, {11})});
   add("addmm", {{"self", one}, {"mat1", row}, {"mat2", column}}, {tensor({1, 1}, {12})});
   add("baddbmm", {{"self", one}, {"batch1", tensor({1, 1, 2}, {1, 2})}, {"batch2", tensor({1, 2, 1}, {3, 4})}},

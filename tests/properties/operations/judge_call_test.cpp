@@ -118,6 +118,19 @@ TEST(JudgedCalls, AreHeldWholeWherePartsEnd) {
   EXPECT_TRUE(judged("_softmax", {{"self", rows}, {"dim", 1}}, tensor({3, 40000}, uniform)).fails());
 }
 
+TEST(JudgedCalls, AreNotJudgedWhereNothingIsDecided) {
+  const View whole = vector_of({4, 6}, Element::int64);
+  const JudgedCall call =
+      judged("floor_divide", {{"self", whole}, {"other", vector_of({0, 0}, Element::int64)}}, whole);
+  EXPECT_EQ(call.status, JudgedCall::not_judged);
+}
+
+TEST(JudgedCalls, AreNotJudgedWithResultsOfOtherSizes) {
+  const View x = vector_of({1, 2});
+  EXPECT_EQ(judged("add", {{"self", x}, {"other", x}}, tensor({1, 2}, {2, 4})).status, JudgedCall::not_judged);
+  EXPECT_EQ(judged("add", {{"self", x}, {"other", x}}, vector_of({2, 4})).status, JudgedCall::held);
+}
+
 TEST(JudgedCalls, CallBoundsAsLargeAsTheirValuesVacuous) {
   Numbers x(64, 1e-30);
   x[0] = 1;

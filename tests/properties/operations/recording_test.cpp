@@ -192,13 +192,23 @@ TEST_F(RecordingTest, ThatIsNoneIsRefused) {
   EXPECT_SAYS(said(), "bits.bin");
 }
 
+TEST_F(RecordingTest, SaysThatLinesWereLost) {
+  write({header, R"({"end": true, "seen": 3, "recorded": 3})"}, {});
+  Recording recording(folder());
+
+  const JudgedRecording judged = judge(recording, {}, 1);
+
+  ASSERT_EQ(judged.unseen.size(), 1u);
+  EXPECT_NE(judged.unseen[0].find("ends with 3 operations, and has 0"), std::string::npos);
+}
+
 TEST_F(RecordingTest, WithoutBitsHoldsEmptyTensors) {
   write({header, block(0, 0, 0), negated(tensor("[0]", "[1]"), tensor("[0]", "[1]")), end_line}, {});
   Recording recording(folder());
 
   const JudgedRecording judged = judge(recording, {}, 1);
 
-  EXPECT_EQ(judged.all.held, 1);
+  EXPECT_EQ(judged.all.nothing, 1);
   EXPECT_EQ(judged.all.elements, 0);
 }
 

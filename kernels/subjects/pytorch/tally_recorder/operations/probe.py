@@ -37,7 +37,8 @@ CLAIMS = {
     "_log_softmax_backward_data": [("exp_relative", POWERS)],
     "nll_loss": [("adds_in_storage", YES)],
     **{name: [("adds_in_storage", YES), ("rounds_between", YES)] for name in ("native_layer_norm_backward", "native_group_norm_backward")},
-    "native_batch_norm": [("statistics_in_storage", YES)], "native_batch_norm_backward": [("adds_in_storage", YES)],
+    **{name: [("statistics_in_storage", YES)] for name in ("native_layer_norm", "native_group_norm", "native_batch_norm")},
+    "native_batch_norm_backward": [("adds_in_storage", YES)],
     "convolution": [("adds_in_storage", YES)], "convolution_backward": [("adds_in_storage", YES)],
     "sum": [("adds_in_storage", YES)], "mean": [("adds_in_storage", YES)],
     "mm": [("adds_in_storage", YES)], "addmm": [("adds_in_storage", YES)], "bmm": [("adds_in_storage", YES)],
@@ -69,6 +70,8 @@ def unary(function):
         x = every_number(dtype, count)
         function(x)
         function(x[::2])
+        for length in range(1, 36):  # what vectors leave over
+            function(x[-length:].clone())
     return run
 
 
@@ -76,6 +79,8 @@ def activation(function):
     def run(dtype, count):
         x = every_number(dtype, count)
         with_gradients(function, x[x.abs() < 2.0**12])
+        for length in range(1, 36):
+            with_gradients(function, rows(dtype, length, scale=3.0))
     return run
 
 
@@ -84,13 +89,21 @@ def rows(dtype, *shape, scale=1.0):
 
 
 def scalars(dtype, count):
-    x = every_number(dtype, count)
+    for x in (every_number(dtype, count), *(rows(dtype, length) for length in range(1, 40) for _ in range(4))):
+        scaled(x)
+
+
+def scaled(x):
     for number in (1e-8, 0.1, 3.3, 1 / 3, 2.8284271247461903):
-        x + number, x - number, number - x, x * number, x / number, x.add(x, alpha=number)
+        x + number, x - number, number - x, x * number, x / number, x.add(x.flip(0), alpha=number)
 
 
 def updates(dtype, count):
-    x, y, z = (rows(dtype, count) for _ in range(3))
+    for length in (count, *range(1, 40)):
+        updated(*(rows(dtype, length) for _ in range(3)))
+
+
+def updated(x, y, z):
     x.addcmul(y, z, value=0.1), x.addcdiv(y, z.abs() + 1, value=-0.1), x.lerp(y, 0.1), x.lerp(y, 0.9), x.reciprocal(), x / y, x * y
 
 
@@ -122,6 +135,9 @@ def norms(dtype, count):
     w, b = rows(dtype, 96), rows(dtype, 96)
     for shift in (0.0, 0.1, 8.0):
         with_gradients(lambda x: F.layer_norm(x, (96,), w.requires_grad_(), b.requires_grad_()), rows(dtype, 130, 96) + shift)
+        for n, width in ((4, 16), (7, 33)):
+            with_gradients(lambda x, n=width: F.layer_norm(x, (n,)), rows(dtype, n, width) + shift)
+            with_gradients(lambda x: F.group_norm(x, 2), rows(dtype, n, 8, 4, 4) + shift)
         with_gradients(lambda x: F.group_norm(x, 4, w.requires_grad_(), b.requires_grad_()), rows(dtype, 3, 96, 7) + shift)
         mean, var = torch.zeros(96, dtype=dtype), torch.ones(96, dtype=dtype)
         with_gradients(lambda x: F.batch_norm(x, mean, var, w, b, True), rows(dtype, 5, 96, 6, 6) + shift)

@@ -76,6 +76,8 @@ def operations(arguments):
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
+    if isinstance(ended, BaseException) and not isinstance(ended, KeyboardInterrupt):
+        print(f"error: {options.script}: it raised {type(ended).__name__}; what ran before was recorded, and judged alone", file=sys.stderr)
     if ended and not isinstance(ended, BaseException):
         print(f"error: {options.script}: found the exit status {ended}, expected 0; run it without the recorder first", file=sys.stderr)
     return 130 if isinstance(ended, KeyboardInterrupt) else 2 if ended else code

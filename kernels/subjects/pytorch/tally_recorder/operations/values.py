@@ -2,6 +2,7 @@
 import functools
 
 import torch
+from torch.nn.parameter import UninitializedTensorMixin
 
 from .storages import storage_of
 
@@ -21,6 +22,8 @@ def kind_of(tensor):
     """Why a tensor cannot be recorded, in a word; empty where its format is the reason, None where it can."""
     if overrides(type(tensor)):
         return type(tensor).__name__
+    if isinstance(tensor, UninitializedTensorMixin):
+        return "without a shape yet"
     if tensor.layout is not torch.strided:
         return str(tensor.layout).rpartition(".")[2]
     if tensor.is_nested:
@@ -43,7 +46,7 @@ def reaches(tensor):
 
 
 def unrecorded(tensor, kind):
-    shape = "" if kind == "nested" else str(list(tensor.shape))
+    shape = "" if kind in ("nested", "without a shape yet") else str(list(tensor.shape))
     return {"u": " ".join(filter(None, (kind, str(tensor.dtype).rpartition(".")[2], shape)))}
 
 
