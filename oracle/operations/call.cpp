@@ -131,7 +131,7 @@ void hold(const View& view, std::int64_t first, std::int64_t count) {
 }
 
 [[noreturn]] void missing(const Call& call, std::string_view argument, const char* expected) {
-  throw NotJudged(call.full + " has no argument " + std::string(argument) + " that is " + expected);
+  throw NotJudged(call.full + ": found no argument " + std::string(argument) + ", expected " + expected);
 }
 
 }  // namespace
@@ -320,7 +320,7 @@ const View& view_in(const Call& call, const Value* value, std::string_view argum
   if (value != nullptr) {
     if (const View* view = std::get_if<View>(&value->is)) return *view;
     if (const Unrecorded* lost = std::get_if<Unrecorded>(&value->is))
-      throw NotJudged(std::string(argument) + " is not recorded: " + lost->why);
+      throw NotJudged(std::string(argument) + " is not recorded: " + lost->why.substr(0, lost->why.find(" [")));
   }
   missing(call, argument, "a tensor");
 }

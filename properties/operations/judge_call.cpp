@@ -233,7 +233,9 @@ JudgedCall judge(const Call& call, const oracle::operations::Profile& profile) {
     if (elements > 0 && undecided == elements)
       throw NotJudged("every element is undecided: it may overflow, or be divided by 0");
   } catch (const NotJudged& reason) {
-    judged = {JudgedCall::not_judged, reason.what(), {}, false};
+    const std::string why = reason.what();
+    const bool says_which = why.find(call.full) != std::string::npos;
+    judged = {JudgedCall::not_judged, says_which ? why : call.name + ": " + why, {}, false};
   } catch (const std::exception& problem) {
     judged = {JudgedCall::not_judged, call.full + ": " + problem.what(), {}, false};
   }

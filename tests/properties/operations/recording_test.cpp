@@ -155,7 +155,7 @@ TEST_F(RecordingTest, KeepsWhatItCannotReadAsUnrecorded) {
 
   EXPECT_EQ(judged.all.not_judged, 2);
   EXPECT_FALSE(judged.ended);
-  EXPECT_EQ(judged.not_judged.count("self is not recorded: the format complex64"), 1u);
+  EXPECT_EQ(judged.not_judged.count("neg: self is not recorded: the format complex64"), 1u);
 }
 
 TEST_F(RecordingTest, WithAViewBackwardsIsReadAsItStands) {
