@@ -30,7 +30,7 @@ class ChangesByNoOperation(Recorded):
         self.assertEqual(second, third)
         self.assertEqual(len(found.unseen), first != second)
         for line in found.unseen:
-            self.assertRegex(line["unseen"], "changed between operations")
+            self.assertRegex(line["unseen"], r"changed between operations.* \(float32 \[\d+\], which aten.neg.default reads\)$")
             self.assertRegex(line["where"], r"unseen_changes_test.py:\d+ in run$")
         return first != second
 
@@ -81,7 +81,7 @@ class Device:
 
 class Elsewhere:
     """A tensor of another device, or its storage, as far as identity asks: its contents can be had by `cpu()` alone."""
-    device = Device()
+    device, dtype, shape = Device(), torch.float32, (8,)
 
     def __init__(self, storage, version=0):
         self.storage, self._version = storage, version
@@ -112,7 +112,7 @@ class OtherDevices(Recorded):
             def block(of):
                 found = storages.block(of, storage)
                 storages.note(of)
-                changed, storages.changed = storages.changed, False
+                changed, storages.changed = bool(storages.changed), None
                 return found, changed
             self.assertEqual([block(each) for each in (tensor, view, tensor)], [(0, False)] * 3)
             view._version += 1

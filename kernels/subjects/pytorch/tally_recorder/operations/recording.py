@@ -170,8 +170,8 @@ class Operations:
             for tensor in tensors:
                 self.storages.note(tensor)
             if self.storages.changed:
-                self.storages.changed = False
-                self.unseen(unseen.CHANGED, place.where)
+                self.unseen(f"{unseen.CHANGED} ({self.storages.changed}, which {call.schema.name} reads)", place.where)
+                self.storages.changed = None
             thread = self.places.thread()
             call.line = {"op": call.schema.name, "i": number, "args": arguments, "out": [], "wrote": {}, "where": place.where,
                          "module": place.module, "phase": place.phase, "thread": thread or None, "step": self.step}

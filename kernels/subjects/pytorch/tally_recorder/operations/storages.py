@@ -48,7 +48,7 @@ class Storages:
 
     def __init__(self, bits, line):
         self.bits, self.line = bits, line
-        self.known, self.limit, self.count, self.end, self.changed = {}, LIMIT, 0, 0, False
+        self.known, self.limit, self.count, self.end, self.changed = {}, LIMIT, 0, 0, None
         self.compared = (ctypes.c_char * CHUNK)()
 
     def of(self, tensor):
@@ -74,7 +74,8 @@ class Storages:
         if known.block is not None and size != known.size:
             known.block, known.versions = None, {}  # resized by a call that is no operation
         if known.block is not None and not self.holds(known, tensor, size, pointer):
-            known.block, known.versions, self.changed = None, {}, True
+            known.block, known.versions = None, {}
+            self.changed = f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}"
         if known.block is None:
             self.write(known, storage, size, pointer)
         return known.block
