@@ -100,60 +100,51 @@ class Image {
   std::vector<double> values_;
 };
 
-/// y by groups: for each group a product of w [channels out, channels in taps] and patches.
+/// What the places of one tensor read of another: of each of its channels, the places that they meet by each tap.
+RowOf patches(const View& of, std::int64_t channels, std::int64_t taps, const Meetings& meets) {
+  const std::int64_t space = of.count() / std::max<std::int64_t>(of.size(0) * of.size(1), 1);
+  return [=, image = Image(of)](std::int64_t i, std::int64_t place, double* to) mutable {
+    const double* values = image.of(i);
+    const std::int64_t* at = meets->data() + place * taps;
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t t = 0; t < taps; ++t) *to++ = at[t] < 0 ? 0 : values[c * space + at[t]];
+  };
+}
+
+/// Products of one group's weights with patches, onto a number for each of its `channels`, into the channels from `first`
+/// on.
+Demand by_patches(const Call& call, const Profile& profile, const std::string& name, const View& found,
+                  const View* bias, std::int64_t first, SumOfProducts products) {
+  const std::int64_t channels = products.m;
+  if (bias != nullptr) {
+    View c = bias->narrowed(0, first, channels);
+    c.sizes = {1, channels, 1};
+    c.strides = {0, bias->strides[0], 0};
+    products.c = c.expanded({products.batches, channels, products.n});
+  }
+  return sum_of_products(call, profile, name, found.narrowed(1, first, channels), std::move(products));
+}
+
+/// y by groups: for each group a product of w [channels out, channels in taps] and patches of x.
 Demand forward(const Call& call, const Profile& profile, const std::string& name, const View& found, const View& x,
                const View& w, const View* bias, const Geometry& g, const Meetings& meets, std::int64_t group) {
   const std::int64_t outs = w.size(0) / g.groups, ins = w.size(1), taps = g.taps(), k = ins * taps;
-  const std::int64_t space_in = count_of(g.in), space_out = count_of(g.out);
-  SumOfProducts products{
-      x.size(0),
-      outs,
-      space_out,
-      k,
-      [=](std::int64_t, std::int64_t o, double* to) { w.read((group * outs + o) * k, k, to); },
-      [=, image = Image(x.narrowed(1, group * ins, ins))](std::int64_t i, std::int64_t p, double* to) mutable {
-        const double* values = image.of(i);
-        const std::int64_t* at = meets->data() + p * taps;
-        for (std::int64_t c = 0; c < ins; ++c)
-          for (std::int64_t t = 0; t < taps; ++t) *to++ = at[t] < 0 ? 0 : values[c * space_in + at[t]];
-      },
-      is_half(x.element)};
-  if (bias != nullptr) {
-    View c = bias->narrowed(0, group * outs, outs);
-    c.sizes = {1, outs, 1};
-    c.strides = {0, bias->strides[0], 0};
-    products.c = c.expanded({x.size(0), outs, space_out});
-  }
-  return sum_of_products(call, profile, name, found.narrowed(1, group * outs, outs), std::move(products));
+  const RowOf weights = [=](std::int64_t, std::int64_t o, double* to) { w.read((group * outs + o) * k, k, to); };
+  const RowOf read = patches(x.narrowed(1, group * ins, ins), ins, taps, meets);
+  return by_patches(call, profile, name, found, bias, group * outs,
+                    {x.size(0), outs, count_of(g.out), k, weights, read, is_half(x.element)});
 }
 
 /// dx by groups, and a transposed convolution's y: w [channels of dy, channels of dx, taps].
 Demand backward(const Call& call, const Profile& profile, const std::string& name, const View& found, const View& dy,
                 const View& w, const View* bias, const Geometry& g, const Meetings& meets, std::int64_t group) {
-  const std::int64_t outs = w.size(0) / g.groups, ins = w.size(1), taps = g.taps(), k = outs * taps;
-  const std::int64_t space_in = count_of(g.in), space_out = count_of(g.out);
-  SumOfProducts products{
-      dy.size(0),
-      ins,
-      space_in,
-      k,
-      [=](std::int64_t, std::int64_t c, double* to) {
-        for (std::int64_t o = 0; o < outs; ++o, to += taps) w.read(((group * outs + o) * ins + c) * taps, taps, to);
-      },
-      [=, image = Image(dy.narrowed(1, group * outs, outs))](std::int64_t i, std::int64_t q, double* to) mutable {
-        const double* values = image.of(i);
-        const std::int64_t* at = meets->data() + q * taps;
-        for (std::int64_t o = 0; o < outs; ++o)
-          for (std::int64_t t = 0; t < taps; ++t) *to++ = at[t] < 0 ? 0 : values[o * space_out + at[t]];
-      },
-      is_half(dy.element)};
-  if (bias != nullptr) {
-    View c = bias->narrowed(0, group * ins, ins);
-    c.sizes = {1, ins, 1};
-    c.strides = {0, bias->strides[0], 0};
-    products.c = c.expanded({dy.size(0), ins, space_in});
-  }
-  return sum_of_products(call, profile, name, found.narrowed(1, group * ins, ins), std::move(products));
+  const std::int64_t outs = w.size(0) / g.groups, ins = w.size(1), taps = g.taps();
+  const RowOf weights = [=](std::int64_t, std::int64_t c, double* to) {
+    for (std::int64_t o = 0; o < outs; ++o, to += taps) w.read(((group * outs + o) * ins + c) * taps, taps, to);
+  };
+  const RowOf read = patches(dy.narrowed(1, group * outs, outs), outs, taps, meets);
+  return by_patches(call, profile, name, found, bias, group * ins,
+                    {dy.size(0), ins, count_of(g.in), outs * taps, weights, read, is_half(dy.element)});
 }
 
 /// dw by groups: dy [channels of dy, images places] and patches of x.

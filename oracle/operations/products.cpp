@@ -38,6 +38,24 @@ struct Cost {
   double lost;      // of a product below the normal range
 };
 
+/// The largest power of two of which all of these are multiples; 0 where one of them needs more than 24 bits of it, or is
+/// not finite.
+double common_unit(const double* values, std::int64_t count) {
+  constexpr int none = 5000, bits_of_fp32 = 24;
+  int least = none, most = -none;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (values[i] == 0) continue;
+    if (!std::isfinite(values[i])) return 0;
+    const auto bits = std::bit_cast<std::uint64_t>(values[i]);
+    const int exponent = static_cast<int>(bits >> 52 & 2047) - 1023;
+    const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+    least = std::min(least, exponent - 52 + std::countr_zero(fraction));
+    most = std::max(most, exponent);
+    if (most - least > bits_of_fp32) return 0;
+  }
+  return least == none ? 1 : std::ldexp(1.0, least);
+}
+
 /// What a row's numbers are multiples of, and the sum of their sizes: products of two rows add up
 /// exactly, in any order, where no partial sum needs more bits of the product of their units than there are.
 struct Grid {
@@ -190,22 +208,6 @@ TALLY_WIDE_REGISTERS void add_scaled(double x, const double* __restrict row, std
 
 TALLY_WIDE_REGISTERS void add_sizes(double x, const double* __restrict row, std::int64_t n, double* __restrict sums) {
   for (std::int64_t j = 0; j < n; ++j) sums[j] += x * std::fabs(row[j]);
-}
-
-double common_unit(const double* values, std::int64_t count) {
-  constexpr int none = 5000, bits_of_fp32 = 24;
-  int least = none, most = -none;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (values[i] == 0) continue;
-    if (!std::isfinite(values[i])) return 0;
-    const auto bits = std::bit_cast<std::uint64_t>(values[i]);
-    const int exponent = static_cast<int>(bits >> 52 & 2047) - 1023;
-    const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
-    least = std::min(least, exponent - 52 + std::countr_zero(fraction));
-    most = std::max(most, exponent);
-    if (most - least > bits_of_fp32) return 0;
-  }
-  return least == none ? 1 : std::ldexp(1.0, least);
 }
 
 Summed summed(const Arithmetic& a, const double* values, std::int64_t count, double more) {

@@ -35,10 +35,6 @@ void add_sizes(double x, const double* row, std::int64_t n, double* sums);
 /// A matrix [batches, rows, columns] by its rows.
 RowOf rows_of(const View& matrix);
 
-/// The largest power of two of which all of these are multiples; 0 where one of them needs more than 24 bits of it, or is
-/// not finite.
-double common_unit(const double* values, std::int64_t count);
-
 /// A sum of addends (oracle/tolerance/bounded.hpp) over `count` numbers in any order, with its spread.
 struct Summed {
   Bounded sum;

@@ -101,7 +101,7 @@ Operand operand_of(const Call& call, std::string_view argument);
 Operand scalar_of(const Call& call, const Profile& profile, std::string_view argument, double otherwise);
 
 /// Parts of operands, broadcast to the sizes of a result: each read as numbers in the format that the operation computes
-/// in; `inexact` where a wider format may be rounded before.
+/// in, and by how much it may be off where a wider format may be rounded before.
 struct Reader {
   std::vector<Operand> operands;
   Element result;
